@@ -1,0 +1,29 @@
+// What stands behind a Ticket: the place where the link puts the one answer and callers wait for it.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "agents_sdk/cpp/agent.hpp"
+
+namespace tafel::sdk {
+
+struct Ticket::State {
+  explicit State(std::string id) : delta_id(std::move(id)) {}
+
+  // The first answer stands; later ones are ignored. From any thread.
+  void complete(Result<Receipt> answer);
+
+  const std::string delta_id;
+  std::mutex mutex;  // guards `answer`: several callers may wait for one ticket
+  std::condition_variable answered;
+  std::optional<Result<Receipt>> answer;
+};
+
+// A ticket that has its answer already.
+Ticket answered_ticket(std::string delta_id, Result<Receipt> answer);
+
+}  // namespace tafel::sdk

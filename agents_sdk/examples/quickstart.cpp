@@ -1,0 +1,155 @@
+// The examples of docs/sdk-cpp.md in one program: a whole blackboard inside this process, two agents, and what they do with it. It ends
+// with exit code 0 when everything went as the page says.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "agents_sdk/embedded/embedded.hpp"
+#include "blackboard/read.hpp"
+
+namespace sdk = tafel::sdk;
+using tafel::Confidence;
+using tafel::Value;
+using std::chrono::milliseconds;
+
+namespace {
+
+int failures = 0;
+
+void expect(bool holds, const char* what) {
+  std::printf("%s %s\n", holds ? "ok  " : "FAIL", what);
+  if (!holds) ++failures;
+}
+
+// [connect]
+std::unique_ptr<sdk::Agent> connect(sdk::Embedded& tafel, const std::string& actor) {
+  auto agent = tafel.connect(actor);   // over a network: sdk::Agent::connect({.server = "tcp://127.0.0.1:7117", .actor = actor})
+  if (!agent) {
+    std::fprintf(stderr, "%s\n", agent.error().message.c_str());
+    return nullptr;
+  }
+  return std::move(*agent);
+}
+// [connect]
+
+// [apply]
+void write(sdk::BoardHandle& board) {
+  auto receipt = board.apply(sdk::DeltaBuilder()
+                                 .set("budget.max", 15000)
+                                 .add("countries", {"英国", "日本"})
+                                 .incr("visits")
+                                 .source({"turn", "turn-5", {}, ""}));
+  if (!receipt) {                        // the world failed: no answer in time, closed, outbox full
+    std::fprintf(stderr, "%s\n", receipt.error().message.c_str());
+  } else if (receipt->error) {           // the verdict: refused, and why (fit to be given to the model)
+    std::fprintf(stderr, "%s\n", receipt->error->message.c_str());
+  } else {                               // applied; the mirror has it already
+    expect(board.get("budget.max") == Value(15000), "apply: the mirror has what was written");
+  }
+}
+// [apply]
+
+// [submit]
+void write_much(sdk::BoardHandle& board) {
+  std::vector<sdk::Ticket> tickets;
+  for (int i = 0; i < 100; ++i) tickets.push_back(board.submit(sdk::DeltaBuilder().append("dialogue", "turn " + std::to_string(i))));
+  int accepted = 0;
+  for (const sdk::Ticket& ticket : tickets) {
+    const auto receipt = ticket.wait(milliseconds(10000));
+    if (receipt && !receipt->error) ++accepted;
+  }
+  expect(accepted == 100, "submit: a hundred deltas in a few messages");
+}
+// [submit]
+
+// [context]
+void think(sdk::BoardHandle& board) {
+  tafel::context::Request request;
+  request.system = "You plan trips.";
+  request.pinned = {"budget"};
+  request.budget_tokens = 2000;
+  const auto context = board.context(request);
+  if (!context) {
+    std::fprintf(stderr, "%s\n", context.error().message.c_str());
+    return;
+  }
+  // … the model answers context->messages …
+  const auto receipt = board.apply(sdk::DeltaBuilder(*context)   // carries the version that the model saw
+                                       .set("budget.max", 12000)
+                                       .confidence(Confidence::inferred));
+  expect(receipt && receipt->ops[0].outcome == tafel::Outcome::held, "context: a guess does not overwrite what was stated, it is held");
+}
+// [context]
+
+// [transact]
+void reserve(sdk::BoardHandle& board) {
+  const auto receipt = board.transact([](const tafel::blackboard::Board& seen) -> std::optional<sdk::DeltaBuilder> {
+    const auto seats = tafel::blackboard::value_at(seen, *tafel::Path::parse("seats"), {});
+    const std::int64_t taken = seats ? seats->as_int64().value_or(0) : 0;
+    if (taken >= 40) return std::nullopt;   // stop
+    return sdk::DeltaBuilder().set("seats", taken + 1);
+  });
+  expect(receipt && !receipt->error, "transact: read, compute, write if nothing moved, else again");
+}
+// [transact]
+
+// [watch]
+void watch(sdk::Agent& other, sdk::BoardHandle& board) {
+  std::atomic<tafel::Version> seen{0};
+  const auto number = board.watch([&](const sdk::BoardEvent& event) {
+    if (event.type == sdk::BoardEvent::Type::change) seen = event.version;   // event.event has actor, source and changes
+  });
+  const auto receipt = other.apply(board.id(), sdk::DeltaBuilder().set("visa", "needed"));
+  for (int i = 0; receipt && i < 1000 && seen < receipt->version; ++i) std::this_thread::sleep_for(milliseconds(10));
+  board.unwatch(number);                     // no call after this
+  expect(receipt && seen == receipt->version, "watch: told of what another agent wrote");
+}
+// [watch]
+
+// [once]
+void write_once(sdk::BoardHandle& board) {
+  const auto delta = sdk::DeltaBuilder().id("order-4711").incr("orders");
+  const auto first = board.apply(delta);
+  const auto again = board.apply(delta);     // as after a crash, when nobody knows whether it arrived
+  expect(first && again && again->duplicate && board.get("orders") == Value(1), "id: the same delta twice takes effect once");
+}
+// [once]
+
+}  // namespace
+
+int main() {
+  const std::filesystem::path data = std::filesystem::temp_directory_path() / ("tafel-quickstart-" + std::to_string(::getpid()));
+  {
+    // [open]
+    auto tafel = sdk::Embedded::open({.data = data, .listen = {}, .quota_bytes = 0});
+    if (!tafel) {
+      std::fprintf(stderr, "%s\n", tafel.error().message.c_str());
+      return 1;
+    }
+    // [open]
+    const auto planner = connect(**tafel, "planner");
+    const auto critic = connect(**tafel, "critic");
+    if (!planner || !critic) return 1;
+    // [join]
+    auto board = planner->join("acme/trips/42");
+    if (!board) {
+      std::fprintf(stderr, "%s\n", board.error().message.c_str());
+      return 1;
+    }
+    // [join]
+    write(**board);
+    write_much(**board);
+    think(**board);
+    reserve(**board);
+    watch(*critic, **board);
+    write_once(**board);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(data, ignored);
+  return failures == 0 ? 0 : 1;
+}

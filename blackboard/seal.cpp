@@ -1,0 +1,83 @@
+#include "blackboard/seal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/check.hpp"
+#include "common/codec/event_codec.hpp"
+
+namespace tafel::blackboard {
+
+Event seal(const std::string& board, const Head& head, const Delta& delta, const conflict::Judgement& judgement,
+           const conflict::Stamp& stamp, const std::vector<CellBefore>& before, std::string salt) {
+  TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
+  TAFEL_CHECK(before.size() == judgement.changes.size(), "each change knows its cell before");
+  Event event;
+  event.board = board;
+  event.version = head.version + 1;
+  event.time = std::max(stamp.now, head.time);
+  event.actor = stamp.actor;
+  event.delta_id = delta.id;
+  event.base = judgement.base;
+  event.atomic = delta.atomic;
+  event.source = delta.source;
+  event.ops = delta.ops;
+  event.results = judgement.results;
+  event.payload_hash = delta.payload_hash;
+  event.salt = std::move(salt);
+  event.previous_hash = head.hash;
+  event.digest = head.digest;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const Change& change = judgement.changes[i];
+    if (before[i].image) event.digest -= digest_of(change.key, *before[i].image);
+    if (change.image) event.digest += digest_of(change.key, *change.image);
+    event.changes.push_back({change, before[i].previous, before[i].jump});
+  }
+  event.hash = codec::chain_hash(event);
+  return event;
+}
+
+Head head_after(const Head& head, const Event& event) {
+  return {event.version, event.time, event.hash, event.digest, head.floor};
+}
+
+std::optional<std::string> chain_defect(const Head& head, const Event& event) {
+  if (event.version != head.version + 1) {
+    return fmt::format("version {} follows version {}", event.version, head.version);
+  }
+  if (event.previous_hash != head.hash) return fmt::format("version {} does not continue the chain", event.version);
+  if (event.time < head.time) return fmt::format("the time of version {} goes back", event.version);
+  if (codec::chain_hash(event) != event.hash) return fmt::format("the hash of version {} does not fit its content", event.version);
+  return std::nullopt;
+}
+
+Receipt receipt_of(const Event& event, const std::string& epoch) {
+  Receipt receipt;
+  receipt.id = event.delta_id;
+  receipt.board = event.board;
+  receipt.epoch = epoch;
+  receipt.version = event.version;
+  receipt.ops = event.results;
+  return receipt;
+}
+
+conflict::FieldInfo field_after(const conflict::FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
+                                Version version) {
+  if (change.key.part == Part::suggestion) return before;
+  conflict::FieldInfo after = before;
+  const auto count = [](const std::optional<Cell>& image) { return image ? std::uint64_t{1} : 0; };
+  const auto count_lasting = [](const std::optional<Cell>& image) { return image && !may_expire(*image) ? std::uint64_t{1} : 0; };
+  TAFEL_CHECK(after.parts >= count(old_image) && after.lasting >= count_lasting(old_image), "the parts of a field are counted");
+  after.parts = after.parts - count(old_image) + count(change.image);
+  after.lasting = after.lasting - count_lasting(old_image) + count_lasting(change.image);
+  after.changed = version;
+  if (change.image) {
+    after.kind = kind_of(*change.image);
+  } else if (after.parts == 0) {
+    after.kind = std::nullopt;
+  }
+  return after;
+}
+
+}  // namespace tafel::blackboard

@@ -1,0 +1,55 @@
+// One write transaction on the boards of a store.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "blackboard/store/receipts.hpp"
+#include "blackboard/store/store.hpp"
+#include "blackboard/store/view.hpp"
+
+namespace tafel::store {
+
+class StoreBatch final : public Batch {
+ public:
+  StoreBatch(std::unique_ptr<KvWrite> kv, const std::string& epoch, Random& random)
+      : kv_(std::move(kv)), log_(*kv_), epoch_(epoch), random_(random) {}
+
+  Result<Head> head(const std::string& board) override;
+  const conflict::BoardView& view(const std::string& board) override;
+  std::optional<Failure> failure() const override { return failure_; }
+  Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
+                                                    const std::string& delta_id) override;
+  Result<Event> append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) override;
+  Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) override;
+  Result<void> commit() override;
+
+ private:
+  struct OpenBoard {
+    OpenBoard(KvRead& kv, EventLog& log, std::optional<Failure>& failure) : view(kv, log, record, failure) {}
+    OpenBoard(const OpenBoard&) = delete;
+
+    BoardRecord record;  // as left by what was appended so far; written at commit
+    bool is_changed = false;
+    View view;
+  };
+
+  // The board, read at first use.
+  Result<OpenBoard*> open(const std::string& board);
+  Result<void> give_number(OpenBoard& board);
+  Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp);
+  Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor, TimeMs now);
+  Result<KnownReceipt> remade(BoardNumber number, const ReceiptRecord& record, const std::string& actor, const std::string& delta_id);
+  // A failure inside a batch makes all of it worthless: keeps it, so that nothing half done can be committed.
+  template <class T>
+  Result<T> kept(Result<T> result);
+
+  std::unique_ptr<KvWrite> kv_;
+  EventLog log_;
+  const std::string& epoch_;
+  Random& random_;
+  std::optional<Failure> failure_;
+  std::map<std::string, OpenBoard> boards_;
+};
+
+}  // namespace tafel::store

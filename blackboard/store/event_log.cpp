@@ -1,0 +1,71 @@
+#include "blackboard/store/event_log.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "blackboard/store/record.hpp"
+#include "common/codec/event_codec.hpp"
+
+namespace tafel::store {
+namespace {
+
+constexpr std::size_t kept_events_max = 16;
+
+Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, Version version) {
+  const std::string key = event_key(number, version);
+  const auto record = get_record(kv, Table::events, key);
+  if (!record) return tl::unexpected(record.error());
+  if (!*record) return bad_record(Table::events, key, fmt::format("the event of version {} is missing", version));
+  auto event = codec::decode_event(**record);
+  if (!event) return bad_record(Table::events, key, event.error().message);
+  if (event->version != version) return bad_record(Table::events, key, "this is the event of another version");
+  return std::make_shared<const Event>(std::move(*event));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version version) {
+  const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& item) {
+    return item.number == number && item.version == version;
+  });
+  if (kept != kept_.end()) {
+    Kept item = std::move(*kept);
+    kept_.erase(kept);
+    kept_.push_front(std::move(item));
+    return kept_.front().event;
+  }
+  auto event = read_event(kv_, number, version);
+  if (!event) return event;
+  kept_.push_front({number, version, *event});
+  if (kept_.size() > kept_events_max) kept_.pop_back();
+  return event;
+}
+
+Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& key, Version version) {
+  const auto found = event(number, version);
+  if (!found) return tl::unexpected(found.error());
+  const auto& changes = (*found)->changes;
+  const auto at = std::lower_bound(changes.begin(), changes.end(), key,
+                                   [](const LoggedChange& change, const CellKey& wanted) { return change.change.key < wanted; });
+  const bool is_found = at != changes.end() && at->change.key == key;
+  const bool leads_back = is_found && at->previous < version && at->jump <= at->previous;
+  if (!leads_back) {
+    return bad_record(Table::events, event_key(number, version), fmt::format("the way back of {} is broken", key.path.text()));
+  }
+  return &*at;
+}
+
+Result<std::optional<Cell>> EventLog::image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now, Version version) {
+  if (now.trail.newest() <= version) return now.cell();
+  Version at = now.trail.start_for(version);
+  while (at > 0) {
+    const auto logged = change(number, key, at);
+    if (!logged) return tl::unexpected(logged.error());
+    if (at <= version) return (*logged)->change.image;
+    at = (*logged)->jump >= version && (*logged)->jump > 0 ? (*logged)->jump : (*logged)->previous;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tafel::store

@@ -1,0 +1,35 @@
+// The events of the store, seen through one transaction, and the way back to older images of a cell. Used on one thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "blackboard/store/layout.hpp"
+
+namespace tafel::store {
+
+class EventLog {
+ public:
+  explicit EventLog(KvRead& kv) : kv_(kv) {}
+
+  // The event that made `version`, which the caller knows to exist: Fault::bad_bytes when it is not there.
+  Result<std::shared_ptr<const Event>> event(BoardNumber number, Version version);
+
+  // The cell as it was after `version`. `now` is its record; it leads back through the pointers that each change has logged.
+  Result<std::optional<Cell>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now, Version version);
+
+ private:
+  struct Kept {
+    BoardNumber number;
+    Version version;
+    std::shared_ptr<const Event> event;
+  };
+
+  Result<const LoggedChange*> change(BoardNumber number, const CellKey& key, Version version);
+
+  KvRead& kv_;
+  std::deque<Kept> kept_;  // most recently used first: the cells of one delta often lead back to the same events
+};
+
+}  // namespace tafel::store

@@ -1,0 +1,51 @@
+// Seam: an ordered key–value store with transactions. LMDB is one binding, memory (tests, simulation) the other. All layout lies above it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.hpp"
+
+namespace tafel::store {
+
+// Numbers stand in the files: do not renumber.
+enum class Table : std::uint8_t { meta = 0, boards = 1, fields = 2, parts = 3, events = 4, receipts = 5, receipt_queue = 6 };
+inline constexpr std::size_t table_count = 7;
+
+class KvRead {
+ public:
+  using Visitor = std::function<bool(std::string_view key, std::string_view value)>;  // false: stop; views end with the call
+
+  virtual ~KvRead() = default;
+  virtual Result<std::optional<std::string>> get(Table table, std::string_view key) = 0;
+  // Visits entries with key >= from in key order.
+  virtual Result<void> scan(Table table, std::string_view from, const Visitor& visit) = 0;
+};
+
+class KvWrite : public KvRead {
+ public:
+  virtual Result<void> put(Table table, std::string_view key, std::string_view value) = 0;
+  virtual Result<void> erase(Table table, std::string_view key) = 0;
+  // Durable when it returns: synced to disk. After a failure other than Fault::full the state on disk is unknown and the store must
+  // be opened anew. Without commit, nothing of the transaction remains.
+  virtual Result<void> commit() = 0;
+};
+
+class Kv {
+ public:
+  virtual ~Kv() = default;
+  virtual Result<std::unique_ptr<KvRead>> read() = 0;    // a snapshot; from any thread, short-lived
+  virtual Result<std::unique_ptr<KvWrite>> write() = 0;  // one at a time, used on one thread
+  // Bytes in use and the quota, for `stat`.
+  struct Usage {
+    std::uint64_t bytes = 0;
+    std::uint64_t quota = 0;
+  };
+  virtual Result<Usage> usage() = 0;
+};
+
+}  // namespace tafel::store

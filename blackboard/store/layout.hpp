@@ -1,0 +1,117 @@
+// How boards lie in the tables of the key–value store: the keys, and the payloads of the records under them (record.hpp closes each
+// with a checksum). Pure functions; the store's other files move what they give.
+//
+// Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints (7 bits a byte, lowest first).
+//
+//   table          key                                    payload
+//   meta           "format"                               varint: format version, 1
+//                  "epoch"                                text
+//                  "boards"                               varint: the number that the next new board gets
+//   boards         board id                               number version time floor receipts_first receipts_next hash[32] digest[16]
+//   fields         number ‖ path_key                      kind changed parts lasting path_size path cell
+//   parts          number ‖ path_hash ‖ part u8 ‖ id      cell
+//   events         number ‖ version                       record of codec/event_codec.hpp
+//   receipts       number ‖ delta_hash                    sequence payload_hash[32] version receipt
+//   receipt_queue  number ‖ sequence                      time delta_hash
+//
+//   path_key   = Path::key(); when that is longer than 400 bytes: its first 360 bytes ‖ FF ‖ path_hash. FF is no byte of UTF-8. So
+//                fields sort as paths do, except that among those whose first 360 bytes are equal the cut ones come last.
+//   path       = Path::key() where path_key is cut, else empty
+//   path_hash  = first 16 bytes of SHA-256(Path::key())
+//   delta_hash = first 16 bytes of SHA-256(actor ‖ 00 ‖ delta id)
+//   kind       = 0 where the field is absent (a tombstone), else Kind + 1
+//   cell       = steps (version height){steps} image     the trail, newest first; image = model/cell.cpp, empty when the cell is gone
+//   receipt    = empty where version is not 0 (the event holds what it takes to remake it), else the map of receipt_codec.hpp
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "blackboard/store/kv.hpp"
+#include "blackboard/trail.hpp"
+#include "common/base/clock.hpp"
+#include "common/model/event.hpp"
+#include "conflict/board_view.hpp"
+
+namespace tafel::store {
+
+inline constexpr std::uint64_t format_version = 1;
+inline constexpr std::string_view meta_format = "format";
+inline constexpr std::string_view meta_epoch = "epoch";
+inline constexpr std::string_view meta_boards = "boards";
+
+inline constexpr std::size_t path_key_bytes_max = 400;
+inline constexpr std::size_t path_key_cut_bytes = 360;
+
+// The number of a board in this store; 0 is the board that was never written to.
+enum class BoardNumber : std::uint64_t { none = 0 };
+
+struct BoardRecord {
+  BoardNumber number = BoardNumber::none;
+  Head head;
+  std::uint64_t receipts_first = 0;  // receipt_queue holds receipts_first .. receipts_next - 1
+  std::uint64_t receipts_next = 0;
+};
+
+// A cell as it lies in the store. It stays, with its trail, when the cell is gone.
+struct StoredCell {
+  blackboard::Trail trail;
+  std::string image;                 // encoded; empty: gone
+
+  bool is_live() const { return !image.empty(); }
+  Result<std::optional<Cell>> cell() const;
+};
+std::string encode_image(const std::optional<Cell>& cell);
+
+struct FieldRecord {
+  conflict::FieldInfo info;
+  StoredCell leaf;                   // no steps: the field was never a leaf
+};
+
+struct ReceiptRecord {
+  std::uint64_t sequence = 0;        // its place in receipt_queue
+  Sha256 payload_hash{};
+  Version version = 0;
+  std::string receipt;               // encoded; empty where `version` is set
+};
+
+struct QueuedReceipt {
+  TimeMs time = 0;
+  std::string delta_hash;
+};
+
+// Keys
+std::string board_prefix(BoardNumber number);
+std::string field_key(BoardNumber number, const Path& path);
+std::string parts_prefix(BoardNumber number, const Path& path);              // all parts of a field but the leaf
+std::string part_prefix(BoardNumber number, const Path& path, Part part);
+std::string part_key(BoardNumber number, const CellKey& key);
+struct PartPlace {
+  Part part = Part::leaf;
+  std::string id;
+};
+std::optional<PartPlace> place_of_part(std::string_view part_key);
+std::string event_key(BoardNumber number, Version version);
+std::string delta_hash(std::string_view actor, std::string_view delta_id);
+std::string receipt_key(BoardNumber number, std::string_view delta_hash);
+std::string queue_key(BoardNumber number, std::uint64_t sequence);
+
+// Payloads. Decoding gives nullopt for bytes that are no such payload.
+std::string encode_number(std::uint64_t number);
+std::optional<std::uint64_t> decode_number(std::string_view payload);
+std::string encode_board(const BoardRecord& record);
+std::optional<BoardRecord> decode_board(std::string_view payload);
+std::string encode_field(const Path& path, const FieldRecord& record);
+std::optional<FieldRecord> decode_field(std::string_view payload);
+// The path of a field from its key and payload.
+std::optional<Path> path_of_field(std::string_view key, std::string_view payload);
+std::string encode_part(const StoredCell& record);
+std::optional<StoredCell> decode_part(std::string_view payload);
+std::string encode_receipt(const ReceiptRecord& record);
+std::optional<ReceiptRecord> decode_receipt(std::string_view payload);
+std::string encode_queued(const QueuedReceipt& queued);
+std::optional<QueuedReceipt> decode_queued(std::string_view payload);
+
+}  // namespace tafel::store

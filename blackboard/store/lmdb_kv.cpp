@@ -1,0 +1,401 @@
+#include "blackboard/store/lmdb_kv.hpp"
+
+#include <fmt/format.h>
+#include <lmdb.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "blackboard/store/data_directory.hpp"
+#include "blackboard/store/lmdb_file.hpp"
+#include "blackboard/store/record.hpp"
+#include "common/base/check.hpp"
+#include "common/base/limits.hpp"
+
+namespace tafel::store {
+namespace {
+
+constexpr mdb_mode_t private_file = 0600;
+constexpr std::size_t idle_transactions_max = 16;
+constexpr std::size_t value_bytes_max = 256ULL * 1024 * 1024;  // a larger size in a page is damage; following it could leave the file
+constexpr std::uint64_t disk_reserve_least = 64ULL * 1024 * 1024;
+constexpr MDB_dbi free_list = 0;
+// Default (full) sync and no WRITEMAP: the only mode in which a power cut loses nothing that was committed. NOTLS: a read transaction
+// belongs to its object, not to the thread.
+constexpr unsigned environment_flags = MDB_NOTLS;
+
+Fault fault_of(int code) {
+  switch (code) {
+    case MDB_MAP_FULL:
+    case MDB_TXN_FULL:
+      return Fault::full;
+    case MDB_READERS_FULL:
+      return Fault::busy;
+    case MDB_BAD_TXN:
+      return Fault::closed;
+    case MDB_CORRUPTED:
+    case MDB_PAGE_NOTFOUND:
+    case MDB_INVALID:
+    case MDB_VERSION_MISMATCH:
+    case MDB_NOTFOUND:
+    case MDB_CURSOR_FULL:
+    case MDB_INCOMPATIBLE:
+      return Fault::bad_bytes;
+    default:
+      return Fault::io;
+  }
+}
+
+tl::unexpected<Failure> lmdb_failure(const char* act, int code) {
+  return fail(fault_of(code), fmt::format("the store can not {}: {}", act, mdb_strerror(code)));
+}
+
+MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
+std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
+
+struct EnvironmentClose {
+  void operator()(MDB_env* env) const { mdb_env_close(env); }
+};
+using EnvironmentPointer = std::unique_ptr<MDB_env, EnvironmentClose>;
+
+struct TransactionAbort {
+  void operator()(MDB_txn* transaction) const { mdb_txn_abort(transaction); }
+};
+using TransactionPointer = std::unique_ptr<MDB_txn, TransactionAbort>;
+
+struct CursorClose {
+  void operator()(MDB_cursor* cursor) const { mdb_cursor_close(cursor); }
+};
+using CursorPointer = std::unique_ptr<MDB_cursor, CursorClose>;
+
+using TableHandles = std::array<MDB_dbi, table_count>;
+
+Result<EnvironmentPointer> open_environment(const std::filesystem::path& path, std::size_t map_bytes) {
+  constexpr std::size_t page_multiple = 65536;
+  MDB_env* raw = nullptr;
+  if (const int code = mdb_env_create(&raw); code != 0) return lmdb_failure("be set up", code);
+  EnvironmentPointer env(raw);
+  mdb_env_set_maxdbs(raw, table_count);
+  mdb_env_set_maxreaders(raw, limits::store_readers_max);
+  mdb_env_set_mapsize(raw, map_bytes / page_multiple * page_multiple);
+  if (const int code = mdb_env_open(raw, path.c_str(), environment_flags, private_file); code != 0) {
+    return lmdb_failure("be opened", code);
+  }
+  int dead = 0;
+  mdb_reader_check(raw, &dead);  // a killed process leaves its readers behind
+  return env;
+}
+
+// Opens the handles of all tables; with MDB_CREATE the tables are made.
+Result<TableHandles> open_tables(MDB_env* env, unsigned flags) {
+  MDB_txn* raw = nullptr;
+  if (const int code = mdb_txn_begin(env, nullptr, flags == MDB_CREATE ? 0 : MDB_RDONLY, &raw); code != 0) {
+    return lmdb_failure("begin a transaction", code);
+  }
+  TransactionPointer transaction(raw);
+  TableHandles handles{};
+  for (std::size_t i = 0; i < table_count; ++i) {
+    const char* name = table_name(static_cast<Table>(i));
+    const int code = mdb_dbi_open(raw, name, flags, &handles[i]);
+    if (code == MDB_NOTFOUND) return fail(Fault::bad_bytes, fmt::format("the data file has no table {}: it is foreign or damaged", name));
+    if (code != 0) return lmdb_failure("open a table", code);
+  }
+  if (const int code = mdb_txn_commit(transaction.release()); code != 0) return lmdb_failure("commit", code);
+  return handles;
+}
+
+Result<void> make_environment(const std::filesystem::path& path, std::size_t map_bytes) {
+  const auto env = open_environment(path, map_bytes);
+  if (!env) return tl::unexpected(env.error());
+  const auto tables = open_tables(env->get(), MDB_CREATE);
+  if (!tables) return tl::unexpected(tables.error());
+  if (const int code = mdb_env_sync(env->get(), 1); code != 0) return lmdb_failure("be synced", code);
+  return {};
+}
+
+// The open environment. Transactions share it, so it outlives the last of them.
+class Environment {
+ public:
+  Environment(DataDirectory directory, EnvironmentPointer env, const TableHandles& tables, const LmdbOptions& options)
+      : directory_(std::move(directory)), env_(std::move(env)), tables_(tables), options_(options) {}
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+  MDB_env* env() const { return env_.get(); }
+  MDB_dbi table(Table table) const { return tables_[static_cast<std::size_t>(table)]; }
+  std::uint64_t quota() const { return options_.quota_bytes; }
+
+  Result<void> usable() const {
+    if (is_broken_) return fail(Fault::io, "a commit failed and the state on disk is unknown: open the store anew");
+    return {};
+  }
+  void break_off() { is_broken_ = true; }
+
+  bool begin_writing() { return !is_writing_.exchange(true); }
+  void end_writing() { is_writing_ = false; }
+
+  Result<TransactionPointer> begin_read() {
+    if (TransactionPointer idle = take_idle()) {
+      if (mdb_txn_renew(idle.get()) == 0) return idle;
+    }
+    MDB_txn* raw = nullptr;
+    int code = mdb_txn_begin(env(), nullptr, MDB_RDONLY, &raw);
+    if (code == MDB_READERS_FULL) {
+      int dead = 0;
+      mdb_reader_check(env(), &dead);
+      code = mdb_txn_begin(env(), nullptr, MDB_RDONLY, &raw);
+    }
+    if (code != 0) return lmdb_failure("begin to read", code);
+    return TransactionPointer(raw);
+  }
+
+  // An idle transaction keeps its slot in the reader table, but no snapshot.
+  void end_read(TransactionPointer transaction) {
+    mdb_txn_reset(transaction.get());
+    const std::lock_guard lock(idle_mutex_);
+    if (idle_.size() < idle_transactions_max) idle_.push_back(std::move(transaction));
+  }
+
+  // Bytes that the file needs, free pages not counted.
+  Result<std::uint64_t> used_bytes() {
+    const std::uint64_t bytes = file_bytes();
+    const auto free = free_pages();
+    if (!free) return tl::unexpected(free.error());
+    return bytes - std::min(bytes, *free * page_bytes());
+  }
+
+  // How many bytes may still be added; 0 when additions are refused.
+  Result<std::uint64_t> room() {
+    const auto space = directory_.space();
+    if (!space) return tl::unexpected(space.error());
+    const std::uint64_t reserve = options_.disk_reserve_bytes.value_or(std::max(disk_reserve_least, space->total_bytes / 20));
+    if (space->free_bytes < reserve) return 0;
+    const std::uint64_t line = quota() / 10 * 9;
+    // Counting the free pages costs a walk over their list: only when it decides something.
+    const auto used = file_bytes() < line / 2 ? Result<std::uint64_t>(file_bytes()) : used_bytes();
+    if (!used) return used;
+    return line - std::min(line, *used);
+  }
+
+ private:
+  TransactionPointer take_idle() {
+    const std::lock_guard lock(idle_mutex_);
+    if (idle_.empty()) return nullptr;
+    TransactionPointer idle = std::move(idle_.back());
+    idle_.pop_back();
+    return idle;
+  }
+
+  std::uint64_t page_bytes() const {
+    MDB_stat stat{};
+    mdb_env_stat(env(), &stat);
+    return stat.ms_psize;
+  }
+
+  std::uint64_t file_bytes() const {
+    MDB_envinfo info{};
+    mdb_env_info(env(), &info);
+    return (info.me_last_pgno + 1) * page_bytes();
+  }
+
+  Result<std::uint64_t> free_pages() {
+    auto transaction = begin_read();
+    if (!transaction) return tl::unexpected(transaction.error());
+    MDB_cursor* raw = nullptr;
+    if (const int code = mdb_cursor_open(transaction->get(), free_list, &raw); code != 0) return lmdb_failure("count pages", code);
+    CursorPointer cursor(raw);
+    std::uint64_t pages = 0;
+    MDB_val key{};
+    MDB_val value{};
+    int code = 0;
+    while ((code = mdb_cursor_get(raw, &key, &value, MDB_NEXT)) == 0) {
+      std::size_t count = 0;
+      if (value.mv_size >= sizeof count) std::memcpy(&count, value.mv_data, sizeof count);
+      pages += count;
+    }
+    cursor.reset();
+    end_read(std::move(*transaction));
+    if (code != MDB_NOTFOUND) return lmdb_failure("count pages", code);
+    return pages;
+  }
+
+  DataDirectory directory_;  // first, so that its lock is given back last
+  EnvironmentPointer env_;
+  const TableHandles tables_;
+  const LmdbOptions options_;
+  std::atomic<bool> is_broken_ = false;
+  std::atomic<bool> is_writing_ = false;
+  std::mutex idle_mutex_;  // guards idle_: any thread may read, and each takes and gives back in passing
+  std::vector<TransactionPointer> idle_;  // after env_, so that it goes first
+};
+
+Result<std::optional<std::string>> get_value(MDB_txn* transaction, MDB_dbi table, std::string_view key) {
+  TAFEL_CHECK(!key.empty(), "a key has at least one byte");
+  MDB_val wanted = to_val(key);
+  MDB_val found{};
+  const int code = mdb_get(transaction, table, &wanted, &found);
+  if (code == MDB_NOTFOUND) return std::nullopt;
+  if (code != 0) return lmdb_failure("read", code);
+  if (found.mv_size > value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
+  return std::string(to_view(found));
+}
+
+Result<void> scan_values(MDB_txn* transaction, MDB_dbi table, std::string_view from, const KvRead::Visitor& visit) {
+  MDB_cursor* raw = nullptr;
+  if (const int code = mdb_cursor_open(transaction, table, &raw); code != 0) return lmdb_failure("read", code);
+  const CursorPointer cursor(raw);
+  MDB_val key = to_val(from);
+  MDB_val value{};
+  int code = mdb_cursor_get(raw, &key, &value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+  while (code == 0) {
+    if (value.mv_size > value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
+    if (!visit(to_view(key), to_view(value))) return {};
+    code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
+  }
+  if (code != MDB_NOTFOUND) return lmdb_failure("read", code);
+  return {};
+}
+
+class LmdbRead final : public KvRead {
+ public:
+  LmdbRead(std::shared_ptr<Environment> environment, TransactionPointer transaction)
+      : environment_(std::move(environment)), transaction_(std::move(transaction)) {}
+  ~LmdbRead() override { environment_->end_read(std::move(transaction_)); }
+
+  Result<std::optional<std::string>> get(Table table, std::string_view key) override {
+    return get_value(transaction_.get(), environment_->table(table), key);
+  }
+  Result<void> scan(Table table, std::string_view from, const Visitor& visit) override {
+    return scan_values(transaction_.get(), environment_->table(table), from, visit);
+  }
+
+ private:
+  std::shared_ptr<Environment> environment_;
+  TransactionPointer transaction_;
+};
+
+class LmdbWrite final : public KvWrite {
+ public:
+  LmdbWrite(std::shared_ptr<Environment> environment, TransactionPointer transaction, std::uint64_t room)
+      : environment_(std::move(environment)), transaction_(std::move(transaction)), room_(room) {}
+  ~LmdbWrite() override {
+    transaction_.reset();
+    environment_->end_writing();
+  }
+
+  Result<std::optional<std::string>> get(Table table, std::string_view key) override {
+    if (!transaction_) return closed_failure();
+    return get_value(transaction_.get(), environment_->table(table), key);
+  }
+
+  Result<void> scan(Table table, std::string_view from, const Visitor& visit) override {
+    if (!transaction_) return closed_failure();
+    return scan_values(transaction_.get(), environment_->table(table), from, visit);
+  }
+
+  Result<void> put(Table table, std::string_view key, std::string_view value) override {
+    if (!transaction_) return closed_failure();
+    TAFEL_CHECK(!key.empty(), "a key has at least one byte");
+    added_ += key.size() + value.size();
+    // Well before LMDB's own end: a full map can not even be emptied, since that takes pages too.
+    if (added_ > room_) return fail(Fault::full, "the store is full: its quota or the disk has no room for additions");
+    MDB_val key_val = to_val(key);
+    MDB_val value_val = to_val(value);
+    const int code = mdb_put(transaction_.get(), environment_->table(table), &key_val, &value_val, 0);
+    if (code != 0) return lmdb_failure("write", code);
+    return {};
+  }
+
+  Result<void> erase(Table table, std::string_view key) override {
+    if (!transaction_) return closed_failure();
+    MDB_val key_val = to_val(key);
+    const int code = mdb_del(transaction_.get(), environment_->table(table), &key_val, nullptr);
+    if (code != 0 && code != MDB_NOTFOUND) return lmdb_failure("write", code);
+    return {};
+  }
+
+  Result<void> commit() override {
+    if (!transaction_) return closed_failure();
+    if (auto usable = environment_->usable(); !usable) return usable;
+    const int code = mdb_txn_commit(transaction_.release());
+    if (code == 0) return {};
+    if (fault_of(code) == Fault::full) return lmdb_failure("commit", code);
+    // Part of it may be on disk, and a second sync would report success for pages that the first one lost: only a fresh start is safe.
+    environment_->break_off();
+    return fail(Fault::io, fmt::format("the store can not commit: {}", mdb_strerror(code)));
+  }
+
+ private:
+  static tl::unexpected<Failure> closed_failure() { return fail(Fault::closed, "the transaction has ended"); }
+
+  std::shared_ptr<Environment> environment_;
+  TransactionPointer transaction_;
+  const std::uint64_t room_;
+  std::uint64_t added_ = 0;
+};
+
+class LmdbKv final : public Kv {
+ public:
+  explicit LmdbKv(std::shared_ptr<Environment> environment) : environment_(std::move(environment)) {}
+
+  Result<std::unique_ptr<KvRead>> read() override {
+    if (auto usable = environment_->usable(); !usable) return tl::unexpected(usable.error());
+    auto transaction = environment_->begin_read();
+    if (!transaction) return tl::unexpected(transaction.error());
+    return std::make_unique<LmdbRead>(environment_, std::move(*transaction));
+  }
+
+  Result<std::unique_ptr<KvWrite>> write() override {
+    if (auto usable = environment_->usable(); !usable) return tl::unexpected(usable.error());
+    const auto room = environment_->room();
+    if (!room) return tl::unexpected(room.error());
+    // LMDB would wait for the other transaction, for ever when that is on this thread.
+    if (!environment_->begin_writing()) return fail(Fault::busy, "another transaction is writing");
+    MDB_txn* raw = nullptr;
+    if (const int code = mdb_txn_begin(environment_->env(), nullptr, 0, &raw); code != 0) {
+      environment_->end_writing();
+      return lmdb_failure("begin to write", code);
+    }
+    return std::make_unique<LmdbWrite>(environment_, TransactionPointer(raw), *room);
+  }
+
+  Result<Usage> usage() override {
+    if (auto usable = environment_->usable(); !usable) return tl::unexpected(usable.error());
+    const auto used = environment_->used_bytes();
+    if (!used) return tl::unexpected(used.error());
+    return Usage{*used, environment_->quota()};
+  }
+
+ private:
+  std::shared_ptr<Environment> environment_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Kv>> open_lmdb(const LmdbOptions& given) {
+  LmdbOptions options = given;
+  if (options.map_bytes == 0) options.map_bytes = limits::store_map_bytes;
+  if (options.quota_bytes == 0) options.quota_bytes = std::min(limits::store_quota_bytes, options.map_bytes);
+  auto directory = DataDirectory::open(options.directory);
+  if (!directory) return tl::unexpected(directory.error());
+  std::error_code error;
+  if (!std::filesystem::exists(directory->store(), error)) {
+    const auto made = directory->make_store([&](const auto& path) { return make_environment(path, options.map_bytes); });
+    if (!made) return tl::unexpected(made.error());
+  }
+  if (auto checked = check_lmdb_file(directory->store() / "data.mdb", options.walk_bytes_max); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  auto env = open_environment(directory->store(), options.map_bytes);
+  if (!env) return tl::unexpected(env.error());
+  const auto tables = open_tables(env->get(), 0);
+  if (!tables) return tl::unexpected(tables.error());
+  return std::make_unique<LmdbKv>(std::make_shared<Environment>(std::move(*directory), std::move(*env), *tables, options));
+}
+
+}  // namespace tafel::store

@@ -1,0 +1,71 @@
+#include "blackboard/store/receipts.hpp"
+
+#include "blackboard/store/record.hpp"
+
+namespace tafel::store {
+namespace {
+
+constexpr int evictions_max = 4;  // per receipt: more than one, so that a backlog shrinks, and few, so that no commit stalls
+
+Result<std::optional<ReceiptRecord>> get_receipt(KvRead& kv, BoardNumber number, std::string_view hash) {
+  const std::string key = receipt_key(number, hash);
+  const auto payload = get_record(kv, Table::receipts, key);
+  if (!payload) return tl::unexpected(payload.error());
+  if (!*payload) return std::nullopt;
+  auto record = decode_receipt(**payload);
+  if (!record) return bad_record(Table::receipts, key, "this is no receipt record");
+  return record;
+}
+
+Result<QueuedReceipt> get_queued(KvRead& kv, BoardNumber number, std::uint64_t sequence) {
+  const std::string key = queue_key(number, sequence);
+  const auto payload = get_record(kv, Table::receipt_queue, key);
+  if (!payload) return tl::unexpected(payload.error());
+  if (!*payload) return bad_record(Table::receipt_queue, key, "the queue of receipts has a gap");
+  auto queued = decode_queued(**payload);
+  if (!queued) return bad_record(Table::receipt_queue, key, "this is no entry of the queue of receipts");
+  return std::move(*queued);
+}
+
+Result<void> forget(KvWrite& kv, BoardNumber number, std::uint64_t sequence, std::string_view hash) {
+  const auto record = get_receipt(kv, number, hash);
+  if (!record) return tl::unexpected(record.error());
+  // A newer receipt may stand under the same name; its own entry comes later in the queue.
+  if (*record && (*record)->sequence == sequence) {
+    if (auto erased = kv.erase(Table::receipts, receipt_key(number, hash)); !erased) return erased;
+  }
+  return kv.erase(Table::receipt_queue, queue_key(number, sequence));
+}
+
+Result<void> forget_old(KvWrite& kv, BoardRecord& board, TimeMs now, const ReceiptWindow& window) {
+  for (int i = 0; i < evictions_max && board.receipts_first < board.receipts_next; ++i) {
+    const auto queued = get_queued(kv, board.number, board.receipts_first);
+    if (!queued) return tl::unexpected(queued.error());
+    const bool is_old = queued->time < now - window.window_ms;
+    const bool are_too_many = board.receipts_next - board.receipts_first > window.count_max;
+    if (!is_old && !are_too_many) return {};
+    if (auto forgotten = forget(kv, board.number, board.receipts_first, queued->delta_hash); !forgotten) return forgotten;
+    ++board.receipts_first;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<ReceiptRecord>> find_receipt(KvRead& kv, const BoardRecord& board, const std::string& actor,
+                                                  const std::string& delta_id) {
+  return get_receipt(kv, board.number, delta_hash(actor, delta_id));
+}
+
+Result<void> remember_receipt(KvWrite& kv, BoardRecord& board, const std::string& actor, const std::string& delta_id,
+                              ReceiptRecord record, TimeMs now, const ReceiptWindow& window) {
+  record.sequence = board.receipts_next++;
+  const QueuedReceipt queued{now, delta_hash(actor, delta_id)};
+  const std::string key = receipt_key(board.number, queued.delta_hash);
+  if (auto put = put_record(kv, Table::receipts, key, encode_receipt(record)); !put) return put;
+  const std::string place = queue_key(board.number, record.sequence);
+  if (auto put = put_record(kv, Table::receipt_queue, place, encode_queued(queued)); !put) return put;
+  return forget_old(kv, board, now, window);
+}
+
+}  // namespace tafel::store

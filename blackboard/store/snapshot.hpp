@@ -1,0 +1,28 @@
+// Reads the boards of a store through one read transaction.
+#pragma once
+
+#include <memory>
+
+#include "blackboard/store/event_log.hpp"
+#include "blackboard/store/store.hpp"
+
+namespace tafel::store {
+
+class StoreSnapshot final : public Snapshot {
+ public:
+  explicit StoreSnapshot(std::unique_ptr<KvRead> kv) : kv_(std::move(kv)), log_(*kv_) {}
+
+  Result<std::optional<Head>> head(const std::string& board) override;
+  Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) override;
+  Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to, std::size_t bytes_max) override;
+  Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
+                         std::size_t bytes_max) override;
+  Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path, std::optional<Version> version,
+                                 std::size_t bytes_max) override;
+
+ private:
+  std::unique_ptr<KvRead> kv_;
+  EventLog log_;
+};
+
+}  // namespace tafel::store

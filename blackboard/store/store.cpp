@@ -1,0 +1,115 @@
+#include "blackboard/store/store.hpp"
+
+#include <fmt/format.h>
+
+#include "blackboard/store/batch.hpp"
+#include "blackboard/store/layout.hpp"
+#include "blackboard/store/record.hpp"
+#include "blackboard/store/snapshot.hpp"
+#include "blackboard/store/verify.hpp"
+#include "common/base/text.hpp"
+
+namespace tafel::store {
+namespace {
+
+constexpr std::size_t epoch_bytes = 16;
+constexpr std::uint64_t checked_bytes_max = 256ULL * 1024 * 1024;
+
+class BoardStore final : public Store {
+ public:
+  BoardStore(std::unique_ptr<Kv> kv, Random& random, std::string epoch)
+      : kv_(std::move(kv)), random_(random), epoch_(std::move(epoch)) {}
+
+  const std::string& epoch() const override { return epoch_; }
+
+  Result<std::unique_ptr<Snapshot>> snapshot() override {
+    auto kv = kv_->read();
+    if (!kv) return tl::unexpected(kv.error());
+    return std::make_unique<StoreSnapshot>(std::move(*kv));
+  }
+
+  Result<std::unique_ptr<Batch>> begin() override {
+    auto kv = kv_->write();
+    if (!kv) return tl::unexpected(kv.error());
+    return std::make_unique<StoreBatch>(std::move(*kv), epoch_, random_);
+  }
+
+  Result<VerifyReport> verify(const std::string& board) override {
+    auto kv = kv_->read();
+    if (!kv) return tl::unexpected(kv.error());
+    return verify_board(**kv, board);
+  }
+
+  Result<Kv::Usage> usage() override { return kv_->usage(); }
+
+ private:
+  std::unique_ptr<Kv> kv_;
+  Random& random_;
+  const std::string epoch_;
+};
+
+// A key that is damaged hides its record from look-ups, so a small store is read whole before it is used; a large one when it is verified.
+Result<void> check_small(Kv& kv) {
+  const auto usage = kv.usage();
+  if (!usage) return tl::unexpected(usage.error());
+  if (usage->bytes > checked_bytes_max) return {};
+  const auto read = kv.read();
+  if (!read) return tl::unexpected(read.error());
+  return check_records(**read);
+}
+
+// The epoch of the store in `kv`; nullopt when `kv` is empty.
+Result<std::optional<std::string>> read_epoch(Kv& kv) {
+  const auto read = kv.read();
+  if (!read) return tl::unexpected(read.error());
+  const auto format = get_record(**read, Table::meta, meta_format);
+  if (!format) return tl::unexpected(format.error());
+  if (!*format) {
+    bool is_empty = true;
+    for (std::size_t table = 0; table < table_count; ++table) {
+      const auto scanned = (*read)->scan(static_cast<Table>(table), {}, [&](std::string_view, std::string_view) {
+        return is_empty = false;
+      });
+      if (!scanned) return tl::unexpected(scanned.error());
+    }
+    if (!is_empty) return bad_record(Table::meta, meta_format, "the format version is missing");
+    return std::nullopt;
+  }
+  const auto version = decode_number(**format);
+  if (!version || *version != format_version) {
+    return fail(Fault::bad_bytes, fmt::format("the store has format version {}; this program reads version {}", version.value_or(0),
+                                              format_version));
+  }
+  auto epoch = get_record(**read, Table::meta, meta_epoch);
+  if (epoch && !*epoch) return bad_record(Table::meta, meta_epoch, "the epoch is missing");
+  return epoch;
+}
+
+Result<void> write_meta(Kv& kv, const std::string& epoch) {
+  const auto write = kv.write();
+  if (!write) return tl::unexpected(write.error());
+  const std::pair<std::string_view, std::string> records[] = {
+      {meta_format, encode_number(format_version)}, {meta_epoch, epoch}, {meta_boards, encode_number(1)}};
+  for (const auto& [key, payload] : records) {
+    if (auto put = put_record(**write, Table::meta, key, payload); !put) return put;
+  }
+  return (*write)->commit();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Kv> kv, Random& random) {
+  return open_store_with_epoch(std::move(kv), random, to_hex(random.bytes(epoch_bytes)));
+}
+
+Result<std::unique_ptr<Store>> open_store_with_epoch(std::unique_ptr<Kv> kv, Random& random, const std::string& epoch) {
+  const auto found = read_epoch(*kv);
+  if (!found) return tl::unexpected(found.error());
+  if (auto checked = check_small(*kv); !checked) return tl::unexpected(checked.error());
+  if (!*found) {
+    if (auto written = write_meta(*kv, epoch); !written) return tl::unexpected(written.error());
+  }
+  return std::make_unique<BoardStore>(std::move(kv), random, found->value_or(epoch));
+}
+
+}  // namespace tafel::store

@@ -1,0 +1,270 @@
+#include "broker/config.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <system_error>
+
+#include "broker/roles.hpp"
+
+namespace tafel::broker {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view usage = R"(Usage: tafeld --data DIR [--listen ENDPOINT]... [OPTION]...
+
+The blackboard server. Prints one line on stdout when it is ready: "ready", then the request endpoints that it
+really bound, then query=, feed=, open= (where asked for) and epoch=. Logs go to stderr. SIGTERM and SIGINT stop it
+cleanly, a second one at once.
+
+)";
+
+constexpr std::string_view usage_end = R"(
+Each option can also be given in the environment (TAFEL_DATA, TAFEL_HEARTBEAT_MS, ...; several endpoints separated by
+commas) or in the file of --config, one "name = value" a line. The command line wins over the environment, the
+environment over the file. Endpoints are tcp://127.0.0.1:PORT, tcp://[::1]:PORT or ipc:///path/of/socket; port 0 lets
+the system choose.
+)";
+
+po::options_description options() {
+  po::options_description all("Options");
+  auto add = all.add_options();
+  add("data", po::value<std::string>()->value_name("DIR"), "data directory; made when it is not there (required)");
+  add("listen", po::value<std::vector<std::string>>()->value_name("ENDPOINT"),
+      "request endpoint; may be given several times (tcp://127.0.0.1:7117)");
+  add("query-listen", po::value<std::string>()->value_name("ENDPOINT"), "query endpoint (beside the first --listen)");
+  add("feed-listen", po::value<std::string>()->value_name("ENDPOINT"), "feed endpoint (beside the first --listen)");
+  add("open-feed", po::value<std::string>()->value_name("ENDPOINT"),
+      "XPUB endpoint with the events of boards that everybody may read (off)");
+  add("roles", po::value<std::string>()->value_name("FILE"), "JSON file of roles and actors (everybody may do everything)");
+  add("quota", po::value<std::string>()->value_name("BYTES"), "room for the data, with k, M, G or T for 1024, ... (32G)");
+  add("heartbeat-ms", po::value<std::string>()->value_name("N"), "milliseconds between heartbeats (1000)");
+  add("log-level", po::value<std::string>()->value_name("LEVEL"), "debug, info, warn, error or off (info)");
+  add("log-json", po::bool_switch(), "log lines are JSON");
+  add("config", po::value<std::string>()->value_name("FILE"), "file with further options");
+  add("version", po::bool_switch(), "print the version and stop");
+  add("help,h", po::bool_switch(), "print this and stop");
+  return all;
+}
+
+// Options that may stand in the environment and in the file.
+po::options_description stored_options() {
+  po::options_description all;
+  auto add = all.add_options();
+  for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "heartbeat-ms", "log-level", "log-json"}) {
+    add(name, po::value<std::string>());
+  }
+  add("listen", po::value<std::vector<std::string>>());
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+// What one source (command line, environment, file) says: texts by option name.
+using Settings = std::map<std::string, Texts>;
+
+std::size_t edit_distance(std::string_view left, std::string_view right) {
+  std::vector<std::size_t> row(right.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= left.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= right.size(); ++j) {
+      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// ": did you mean data?", or where the names are found when nothing is near.
+std::string hint_for(std::string name, std::string_view prefix) {
+  name.erase(0, name.find_first_not_of('-'));
+  std::string best;
+  std::size_t distance = 4;
+  for (const auto& option : options().options()) {
+    const std::size_t found = edit_distance(name, option->long_name());
+    if (found < distance) best = option->long_name(), distance = found;
+  }
+  return best.empty() ? ": tafeld --help lists them" : ": did you mean " + std::string(prefix) + best + "?";
+}
+
+Texts split_list(const std::string& text) {
+  Texts parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    part.erase(0, part.find_first_not_of(" \t"));
+    part.erase(part.find_last_not_of(" \t") + 1);
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+Settings settings_of(const po::parsed_options& parsed) {
+  Settings settings;
+  for (const po::option& option : parsed.options) {
+    Texts& texts = settings[option.string_key];
+    texts.insert(texts.end(), option.value.begin(), option.value.end());
+  }
+  return settings;
+}
+
+Result<Settings> from_command_line(const Texts& arguments) try {
+  const po::options_description all = options();
+  const po::positional_options_description none;
+  // Abbreviated names would turn a later, longer option into another meaning of an old command line.
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  return settings_of(po::command_line_parser(arguments).options(all).positional(none).style(style).run());
+} catch (const po::unknown_option& error) {
+  return fail(Fault::bad_config, "unknown option " + error.get_option_name() + hint_for(error.get_option_name(), "--"));
+} catch (const po::error& error) {
+  return fail(Fault::bad_config, std::string(error.what()) + " (tafeld --help lists the options)");
+}
+
+Settings from_environment(const Environment& environment) {
+  Settings settings;
+  for (const auto& option : stored_options().options()) {
+    std::string name = "TAFEL_" + option->long_name();
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+      return c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    });
+    const auto value = environment(name);
+    if (!value || value->empty()) continue;
+    settings[option->long_name()] = option->long_name() == "listen" ? split_list(*value) : Texts{*value};
+  }
+  return settings;
+}
+
+Result<Settings> from_file(const std::string& file) try {
+  std::ifstream stream(file);
+  if (!stream) return fail(Fault::bad_config, "the file " + file + " of --config can not be read: " + std::generic_category().message(errno));
+  return settings_of(po::parse_config_file(stream, stored_options()));
+} catch (const po::unknown_option& error) {
+  return fail(Fault::bad_config, file + ": unknown option " + error.get_option_name() + hint_for(error.get_option_name(), ""));
+} catch (const po::error& error) {
+  return fail(Fault::bad_config, file + ": " + error.what());
+}
+
+// `above` wins.
+void add_below(Settings& above, const Settings& below) {
+  for (const auto& entry : below) above.insert(entry);
+}
+
+Result<std::string> single(const Settings& settings, const std::string& name) {
+  const Texts& texts = settings.at(name);
+  if (texts.size() == 1) return texts.front();
+  return fail(Fault::bad_config, name + " is given " + std::to_string(texts.size()) + " times: once is right");
+}
+
+Result<std::uint64_t> positive_number(std::string_view text, const std::string& name) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number > 0) return number;
+  return fail(Fault::bad_config, name + " must be a number above 0, not \"" + std::string(text) + "\"");
+}
+
+Result<std::size_t> byte_count(std::string text) {
+  constexpr std::string_view units = "kMGT";
+  const std::string whole = text;
+  unsigned shift = 0;
+  if (const std::size_t unit = text.empty() ? units.npos : units.find(text.back()); unit != units.npos) {
+    shift = 10 * (static_cast<unsigned>(unit) + 1);
+    text.pop_back();
+  }
+  const auto number = positive_number(text, "quota");
+  if (number && *number <= (UINT64_MAX >> shift)) return *number << shift;
+  return fail(Fault::bad_config, "quota must be a number of bytes like 1073741824 or 1G, not \"" + whole + "\"");
+}
+
+Result<void> apply_one(const std::string& name, const Settings& settings, Config& config) {
+  if (name == "listen") {
+    config.server.listen = settings.at(name);
+    return {};
+  }
+  const auto text = single(settings, name);
+  if (!text) return tl::unexpected(text.error());
+  if (name == "data") config.server.data = *text;
+  if (name == "query-listen") config.server.query_listen = *text;
+  if (name == "feed-listen") config.server.feed_listen = *text;
+  if (name == "open-feed") config.server.open_feed_listen = *text;
+  if (name == "log-level") config.log.level = *text;
+  if (name == "roles") {
+    auto roles = load_roles(*text);
+    if (!roles) return tl::unexpected(roles.error());
+    config.server.roles = std::move(*roles);
+  } else if (name == "quota") {
+    const auto bytes = byte_count(*text);
+    if (!bytes) return tl::unexpected(bytes.error());
+    config.server.quota_bytes = *bytes;
+  } else if (name == "heartbeat-ms") {
+    const auto number = positive_number(*text, name);
+    if (!number || *number > INT32_MAX) return fail(Fault::bad_config, name + " must be 1 to 60000, not \"" + *text + "\"");
+    config.server.heartbeat_ms = static_cast<std::int64_t>(*number);
+  } else if (name == "log-json") {
+    const bool off = *text == "false" || *text == "0" || *text == "no";
+    if (!off && *text != "true" && *text != "1" && *text != "yes") {
+      return fail(Fault::bad_config, "log-json must be true or false, not \"" + *text + "\"");
+    }
+    config.log.json = !off;
+  }
+  return {};
+}
+
+Result<Config> config_of(const Settings& settings) {
+  Config config;
+  if (!settings.contains("data")) return fail(Fault::bad_config, "--data DIR is required: the directory that holds the boards");
+  for (const auto& entry : settings) {
+    if (auto applied = apply_one(entry.first, settings, config); !applied) return tl::unexpected(applied.error());
+  }
+  return config;
+}
+
+std::string help_text() {
+  std::ostringstream text;
+  text << usage << options() << usage_end;
+  return text.str();
+}
+
+}  // namespace
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
+Result<Config> read_config(const std::vector<std::string>& arguments, const Environment& environment) {
+  auto settings = from_command_line(arguments);
+  if (!settings) return tl::unexpected(settings.error());
+  Config config;
+  if (settings->contains("help")) config.text = help_text();
+  if (settings->contains("version")) config.text = std::string("tafeld ") + TAFEL_VERSION + "\n";
+  if (config.text) return config;
+
+  if (const auto log_json = settings->find("log-json"); log_json != settings->end()) log_json->second = {"true"};
+  add_below(*settings, from_environment(environment));
+  auto config_file = settings->extract("config");
+  if (const auto named = environment("TAFEL_CONFIG"); !config_file && named && !named->empty()) {
+    settings->insert({"config", {*named}});
+    config_file = settings->extract("config");
+  }
+  if (config_file) {
+    const auto file = from_file(config_file.mapped().back());
+    if (!file) return tl::unexpected(file.error());
+    add_below(*settings, *file);
+  }
+  return config_of(*settings);
+}
+
+}  // namespace tafel::broker

@@ -1,0 +1,51 @@
+// The commit pipeline: a value in and a value out. Judges a batch of submissions in order, makes all of it durable with one sync, and only
+// then gives back receipts and events. The one caller of Batch::commit.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "blackboard/store/store.hpp"
+#include "common/model/rights.hpp"
+#include "common/model/schema.hpp"
+
+namespace tafel::broker {
+
+// One delta with its authenticated actor.
+struct Submission {
+  std::string actor;
+  Delta delta;
+};
+
+struct Committed {
+  std::vector<Receipt> receipts;                        // one per submission, in order
+  std::vector<std::shared_ptr<const Event>> events;     // of this batch, in order of commit
+};
+
+class Pipeline {
+ public:
+  // Schemas by board are not stored yet; `schema_of` may be null (no schema).
+  using SchemaOf = std::function<const Schema&(const std::string& board)>;
+
+  Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of = nullptr);
+
+  // `now` is the wall time. Where the store has no room for the whole batch, or finds damage in a board of it, each delta is tried alone,
+  // and those that still fail get a receipt that says so. A failure means that nothing of the batch may be answered: the state on disk is
+  // unknown, the caller stops and recovers.
+  Result<Committed> commit(const std::vector<Submission>& batch, TimeMs now);
+
+ private:
+  struct Run;
+  Result<Committed> commit_at_once(const Submission* first, std::size_t count, TimeMs now);
+  Result<Receipt> judge_one(Run& run, const Submission& submission);
+  Result<Receipt> judge_on(Run& run, const Submission& submission, const Head& head);
+  Receipt refusal_of(const Submission& submission, const Failure& failure);
+
+  store::Store& store_;
+  const RoleTable& roles_;
+  SchemaOf schema_of_;
+};
+
+}  // namespace tafel::broker

@@ -1,0 +1,91 @@
+// `get`: a value, a subtree or the whole of a board, now or at a version.
+#include <fmt/format.h>
+
+#include "cli/connection.hpp"
+#include "cli/output.hpp"
+
+namespace tafel::cli {
+namespace {
+
+constexpr const char* help_text =
+    R"(Prints the value at PATH (the whole board without one) as JSON. Exit code 1 when nothing is there.
+PATH is a dot path, as budget.max; \. is a literal dot. Bytes are shown as {"$bytes": base64}.)";
+
+// What the answer of a `get` says, or the failure that nothing is there.
+Result<Exit> print_value(const Value& answer, const std::string& board, const std::optional<std::string>& path,
+                         Output& output) {
+  const auto value = member_of(answer, "value");
+  const auto found = member_of(answer, "found");
+  const auto version = member_of(answer, "version");
+  if (!value) return tl::unexpected(value.error());
+  if (!found) return tl::unexpected(found.error());
+  if (!version) return tl::unexpected(version.error());
+  if (*found == Value(false) && path) {
+    return fail(Fault::not_found,
+                fmt::format("nothing at {} on board {} at version {}", *path, board, brief(*version)));
+  }
+  if (auto printed = output.json(*found == Value(false) ? Value(Map{}) : *value); !printed) {
+    return tl::unexpected(printed.error());
+  }
+  return Exit::done;
+}
+
+Result<Exit> print_members(const Value& answer, const std::vector<std::string_view>& names, Output& output) {
+  Value shown{Map{}};
+  for (const std::string_view name : names) {
+    auto member = member_of(answer, name);
+    if (!member) return tl::unexpected(member.error());
+    shown.set(name, std::move(*member));
+  }
+  if (auto printed = output.json(shown); !printed) return tl::unexpected(printed.error());
+  return Exit::done;
+}
+
+Result<Exit> print_suggestions(const Value& answer, Output& output) {
+  const auto suggestions = member_of(answer, "suggestions");
+  if (!suggestions) return tl::unexpected(suggestions.error());
+  if (auto printed = output.json(*suggestions); !printed) return tl::unexpected(printed.error());
+  return Exit::done;
+}
+
+Result<Exit> run_get(const Arguments& arguments, Output& output) {
+  const auto board = arguments.board(0);
+  const auto path = arguments.path(1);
+  const auto at = arguments.number("at");
+  if (!board) return tl::unexpected(board.error());
+  if (!path) return tl::unexpected(path.error());
+  if (!at) return tl::unexpected(at.error());
+  const bool is_full = arguments.has("full");
+  const bool is_suggestions = arguments.has("suggestions");
+  if (is_full && is_suggestions) return fail(Fault::bad_config, "--full and --suggestions: give one of them");
+
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  Value question{Map{}};
+  question.set("what", is_full || is_suggestions ? "full" : "get").set("board", *board);
+  if (*path) question.set("path", **path);
+  if (*at) question.set("at", **at);
+  if (is_suggestions) question.set("detail", true);
+  const auto answer = connection->ask(question);
+  if (!answer) return tl::unexpected(answer.error());
+  if (is_full) return print_members(*answer, {"version", "state", "fields", "suggestions"}, output);
+  if (is_suggestions) return print_suggestions(*answer, output);
+  return print_value(*answer, *board, *path, output);
+}
+
+}  // namespace
+
+const Command& get_command() {
+  static const Command command{
+      .name = "get",
+      .summary = "show a value, or a whole board",
+      .help = help_text,
+      .positionals = {{"BOARD"}, {"PATH", false}},
+      .options = {{"at", "V", "as it was at version V"},
+                  {"full", "", "version, state, fields (kind, value, confidence, conflicts) and suggestions"},
+                  {"suggestions", "", "held suggestions with id, actor, time and source"}},
+      .run = run_get};
+  return command;
+}
+
+}  // namespace tafel::cli

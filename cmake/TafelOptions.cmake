@@ -1,0 +1,59 @@
+# Language level, warnings, sanitizers and ccache, for every target of the project.
+# `tafel_library(NAME SOURCES... LINK libs...)` and `tafel_executable(...)` are the only ways targets are declared.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(TAFEL_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
+option(TAFEL_WERROR "Warnings are errors" ON)
+option(TAFEL_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+
+find_program(TAFEL_CCACHE ccache)
+if(TAFEL_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TAFEL_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${TAFEL_CCACHE}")
+endif()
+
+add_library(tafel_options INTERFACE)
+target_include_directories(tafel_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(tafel_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wimplicit-fallthrough $<$<BOOL:${TAFEL_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports uses of std::variant and std::string inside the standard library that do not exist.
+  target_compile_options(tafel_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds
+    -Wno-stringop-overflow -Wno-stringop-overread)
+endif()
+if(TAFEL_SANITIZE)
+  add_compile_options(-fsanitize=${TAFEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TAFEL_SANITIZE})
+endif()
+if(TAFEL_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TAFEL_FUZZ needs clang: use the preset `fuzz`")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+function(tafel_target NAME)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  target_sources(${NAME} PRIVATE ${ARG_SOURCES})
+  target_link_libraries(${NAME} PUBLIC tafel_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+endfunction()
+
+function(tafel_library NAME)
+  add_library(${NAME} STATIC)
+  tafel_target(${NAME} ${ARGN})
+endfunction()
+
+function(tafel_executable NAME)
+  add_executable(${NAME})
+  tafel_target(${NAME} ${ARGN})
+endfunction()

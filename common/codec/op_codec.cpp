@@ -1,0 +1,349 @@
+#include "common/codec/op_codec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/codec/fields.hpp"
+#include "common/codec/form.hpp"
+#include "common/codec/pointer.hpp"
+#include "common/model/names.hpp"
+
+namespace tafel::codec {
+namespace {
+
+// The members that an op may have beside op, path, confidence, ttl_ms and assert.
+struct Shape {
+  std::string_view name;
+  Verb verb;
+  bool has_pointers;  // JSON Patch
+  std::array<std::string_view, 3> members;
+};
+
+constexpr std::array<Shape, 14> shapes{{
+    {"set", Verb::set, false, {"value"}},
+    {"patch", Verb::patch, false, {"add", "remove", "reset"}},
+    {"incr", Verb::incr, false, {"by"}},
+    {"max", Verb::max, false, {"value"}},
+    {"min", Verb::min, false, {"value"}},
+    {"append", Verb::append, false, {"value"}},
+    {"unset", Verb::unset, false, {"entry"}},
+    {"accept", Verb::accept, false, {"suggestion"}},
+    {"dismiss", Verb::dismiss, false, {"suggestion"}},
+    {"add", Verb::set, true, {"value"}},
+    {"replace", Verb::set, true, {"value"}},
+    {"remove", Verb::unset, true, {}},
+    {"copy", Verb::copy, true, {"from"}},
+    {"move", Verb::move, true, {"from"}},
+}};
+
+constexpr std::array<std::string_view, 5> common_members{"op", "path", "confidence", "ttl_ms", "assert"};
+constexpr std::array<std::string_view, 8> verb_members{"value", "add", "remove", "reset", "by", "entry", "suggestion", "from"};
+
+template <class Names>
+bool is_among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const Shape* shape_of(std::string_view name) {
+  const auto at = std::find_if(shapes.begin(), shapes.end(), [name](const Shape& shape) { return shape.name == name; });
+  return at == shapes.end() ? nullptr : &*at;
+}
+
+std::vector<std::string_view> member_names(const Shape& shape) {
+  std::vector<std::string_view> names(common_members.begin(), common_members.end());
+  for (const std::string_view name : shape.members) {
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string unknown_verb_message(const Value& name) {
+  std::vector<std::string_view> names;
+  for (const Shape& shape : shapes) names.push_back(shape.name);
+  names.push_back("test");
+  return fmt::format("unknown op {}; it is one of {}", brief(name), spoken_list(names));
+}
+
+// Reads one op. The first defect is kept; what comes after it is read all the same, for the path helps the error.
+class OpReader {
+ public:
+  explicit OpReader(const Value& value) : value_(value) {}
+
+  Op read() {
+    const Value* name = value_.find("op");
+    const auto* text = name == nullptr ? nullptr : name->get_if<std::string>();
+    if (value_.get_if<Map>() == nullptr) {
+      refuse("an op is a map, as {\"op\": \"set\", \"path\": \"budget.max\", \"value\": 15000}");
+    } else if (text == nullptr) {
+      read_plain_path();
+      refuse("an op needs a member \"op\" that names its verb, as \"set\"");
+    } else if (const Shape* shape = shape_of(*text)) {
+      read_shape(*shape);
+    } else {
+      read_plain_path();
+      refuse(unknown_verb_message(*name));
+    }
+    return std::move(op_);
+  }
+
+ private:
+  void read_shape(const Shape& shape) {
+    op_.verb = shape.verb;
+    shape.has_pointers ? read_pointers(shape) : read_plain_path();
+    if (op_.path.empty() && value_.find("path") == nullptr) refuse_path(fmt::format("{} needs \"path\"", shape.name));
+    check_members(shape);
+    read_common();
+    read_own(shape);
+  }
+
+  void read_plain_path() {
+    const Value* path = value_.find("path");
+    if (path == nullptr) return;
+    if (const auto* text = path->get_if<std::string>()) {
+      op_.path = *text;
+    } else {
+      refuse_path(fmt::format("\"path\" must be text, not {}", brief(*path)));
+    }
+  }
+
+  void read_pointers(const Shape& shape);
+  void read_end_of_list();
+  std::optional<std::string> read_pointer(std::string_view member);
+  void check_members(const Shape& shape);
+  void read_common();
+  void read_own(const Shape& shape);
+  void read_value(const Shape& shape);
+  void read_amount();
+  void read_patch();
+  std::optional<std::vector<Value>> read_elements(std::string_view member);
+  void read_text(std::string_view member, std::string& target);
+
+  // A member that is there and not null: models that must fill every member write null for "not given".
+  const Value* given(std::string_view member) const {
+    const Value* found = value_.find(member);
+    return found == nullptr || found->is_nil() ? nullptr : found;
+  }
+
+  void refuse(std::string message) { keep({.is_path = false, .message = std::move(message)}); }
+  void refuse_path(std::string message) { keep({.is_path = true, .message = std::move(message)}); }
+  void keep(Malformed malformed) {
+    if (!op_.malformed) op_.malformed = std::move(malformed);
+  }
+
+  const Value& value_;
+  Op op_;
+};
+
+void OpReader::read_pointers(const Shape& shape) {
+  op_.from_pointer = true;
+  read_plain_path();  // as written, for the error
+  const bool is_end = op_.path.ends_with("/-");
+  if (is_end && shape.name == "add") return read_end_of_list();
+  if (auto path = read_pointer("path")) op_.path = std::move(*path);
+  if (op_.verb != Verb::copy && op_.verb != Verb::move) return;
+  if (is_end) refuse_path("\"/-\", the end of a list, is understood in \"add\" only");
+  if (auto from = read_pointer("from")) op_.from = std::move(*from);
+}
+
+void OpReader::read_end_of_list() {
+  op_.verb = Verb::add_item;
+  const auto parent = path_from_pointer(std::string_view(op_.path).substr(0, op_.path.size() - 2));
+  if (!parent) return refuse_path(fmt::format("\"path\", the list before \"/-\": {}", parent.error().message));
+  op_.path = *parent;
+}
+
+std::optional<std::string> OpReader::read_pointer(std::string_view member) {
+  const Value* pointer = value_.find(member);
+  const auto* text = pointer == nullptr ? nullptr : pointer->get_if<std::string>();
+  if (text == nullptr) {
+    refuse_path(fmt::format("\"{}\" must be a JSON Pointer, as \"/budget/max\"", member));
+    return std::nullopt;
+  }
+  auto path = path_from_pointer(*text);
+  if (path) return std::move(*path);
+  refuse_path(fmt::format("\"{}\": {}", member, path.error().message));
+  return std::nullopt;
+}
+
+void OpReader::check_members(const Shape& shape) {
+  for (const auto& [key, member] : *value_.get_if<Map>()) {
+    if (is_among(common_members, key) || (!key.empty() && is_among(shape.members, key))) continue;
+    if (member.is_nil() && is_among(verb_members, key)) continue;  // padding of strict models
+    return refuse(fmt::format("unknown member {} of {}; it may have {}", brief(Value(key)), shape.name,
+                              spoken_list(member_names(shape))));
+  }
+}
+
+void OpReader::read_common() {
+  if (const Value* confidence = given("confidence")) {
+    const auto* name = confidence->get_if<std::string>();
+    op_.confidence = name == nullptr ? std::nullopt : confidence_from(*name);
+    if (!op_.confidence) refuse(confidence_defect(*confidence));
+  }
+  if (const Value* ttl = given("ttl_ms")) op_.ttl_ms = *ttl;
+  if (const Value* asserted = given("assert")) {
+    const auto* flag = asserted->get_if<bool>();
+    if (flag == nullptr) refuse(fmt::format("\"assert\" must be true or false, not {}", brief(*asserted)));
+    op_.assert_ = flag != nullptr && *flag;
+  }
+}
+
+void OpReader::read_own(const Shape& shape) {
+  switch (op_.verb) {
+    case Verb::set:
+    case Verb::max:
+    case Verb::min:
+    case Verb::append:
+    case Verb::add_item: return read_value(shape);
+    case Verb::incr: return read_amount();
+    case Verb::patch: return read_patch();
+    case Verb::unset: return read_text("entry", op_.entry);
+    case Verb::accept:
+    case Verb::dismiss:
+      if (given("suggestion") == nullptr) refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
+      return read_text("suggestion", op_.suggestion);
+    case Verb::copy:
+    case Verb::move: return;
+  }
+}
+
+void OpReader::read_value(const Shape& shape) {
+  const Value* value = value_.find("value");
+  if (value == nullptr) return refuse(fmt::format("{} needs \"value\"", shape.name));
+  op_.value = *value;
+  op_.has_value = true;
+}
+
+void OpReader::read_amount() {
+  const Value* by = value_.find("by");
+  op_.value = by == nullptr ? Value(1) : *by;
+  op_.has_value = by != nullptr;
+}
+
+void OpReader::read_patch() {
+  if (auto add = read_elements("add")) op_.add = std::move(*add);
+  if (auto remove = read_elements("remove")) op_.remove = std::move(*remove);
+  op_.reset = read_elements("reset");
+}
+
+std::optional<std::vector<Value>> OpReader::read_elements(std::string_view member) {
+  const Value* elements = given(member);
+  if (elements == nullptr) return std::nullopt;
+  if (const auto* list = elements->get_if<List>()) return *list;
+  refuse(fmt::format("\"{}\" must be a list of elements, not {}", member, brief(*elements)));
+  return std::nullopt;
+}
+
+void OpReader::read_text(std::string_view member, std::string& target) {
+  const Value* value = given(member);
+  if (value == nullptr) return;
+  if (const auto* text = value->get_if<std::string>()) {
+    target = *text;
+  } else {
+    refuse(fmt::format("\"{}\" must be text as \"12.0\" (version.op), not {}", member, brief(*value)));
+  }
+}
+
+// The members of an op, in the order of their names.
+class OpForm {
+ public:
+  explicit OpForm(const Op& op) : op_(op) {}
+
+  FormMembers members() {
+    if (op_.verb == Verb::patch && !op_.add.empty()) add("add", Form::users(op_.add));
+    if (op_.assert_) add("assert", Value(true));
+    if (op_.verb == Verb::incr && (op_.has_value || !(op_.value.is_nil() || op_.value == Value(1)))) {
+      add("by", Form::user(op_.value));
+    }
+    if (op_.confidence) add("confidence", Value(name_of(*op_.confidence)));
+    if (!op_.entry.empty()) add("entry", Value(op_.entry));
+    if (has_pointers() && op_.verb != Verb::add_item) add("from", Value(pointer_from_path(op_.from)));
+    add("op", Value(op_.verb == Verb::add_item ? "add" : name_of(op_.verb)));
+    add("path", Value(path()));
+    if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", Form::users(op_.remove));
+    if (op_.verb == Verb::patch && op_.reset) add("reset", Form::users(*op_.reset));
+    if (!op_.suggestion.empty()) add("suggestion", Value(op_.suggestion));
+    if (op_.ttl_ms) add("ttl_ms", Form::user(*op_.ttl_ms));
+    if (has_plain_value()) add("value", Form::user(op_.value));
+    return std::move(members_);
+  }
+
+ private:
+  bool has_pointers() const { return op_.verb == Verb::copy || op_.verb == Verb::move || op_.verb == Verb::add_item; }
+  bool has_plain_value() const {
+    return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
+           op_.verb == Verb::add_item;
+  }
+  std::string path() const {
+    if (!has_pointers()) return op_.path;
+    return pointer_from_path(op_.path) + (op_.verb == Verb::add_item ? "/-" : "");
+  }
+  void add(std::string_view key, Form form) { members_.emplace_back(key, std::move(form)); }
+
+  const Op& op_;
+  FormMembers members_;
+};
+
+// An op that could not be read has no members worth keeping but those that the error speaks of.
+FormMembers malformed_form(const Op& op) {
+  FormMembers members;
+  if (op.malformed->is_path) members.emplace_back("bad_path", Value(true));
+  members.emplace_back("malformed", Form::user_copy(op.malformed->message));  // it may quote a value
+  members.emplace_back("op", Value(name_of(op.verb)));
+  members.emplace_back("path", Value(op.path));
+  return members;
+}
+
+}  // namespace
+
+Op op_from_value(const Value& value) {
+  // A client that could not read an op sends why, so that the judge refuses it at its turn, in those words.
+  if (value.find("malformed") != nullptr) {
+    if (auto op = recorded_op_from_value(value)) return std::move(*op);
+  }
+  return OpReader(value).read();
+}
+
+Result<Op> recorded_op_from_value(const Value& value) {
+  if (value.find("malformed") == nullptr) {
+    Op op = op_from_value(value);
+    if (op.malformed) return fail(Fault::bad_bytes, "an op of an event: " + op.malformed->message);
+    return op;
+  }
+  MemberReader in(value, "an op of an event");
+  Op op;
+  const auto verb = verb_from(in.text("op"));
+  if (!verb) in.refuse("op", "the name of a verb");
+  op.verb = verb.value_or(Verb::set);
+  op.path = in.text("path");
+  op.malformed = Malformed{.is_path = in.has("bad_path") && in.boolean("bad_path"), .message = in.text("malformed")};
+  return in.finish(std::move(op));
+}
+
+Result<std::string> path_from_pointer(std::string_view pointer) {
+  const auto segments = pointer_segments(pointer);
+  if (!segments) return tl::unexpected(segments.error());
+  if (segments->empty()) return fail(Fault::bad_bytes, "the pointer \"\" means the whole board; name a field");
+  const auto path = Path::from_segments(*segments);
+  if (!path) return tl::unexpected(path.error());
+  return path->text();
+}
+
+std::string spoken_list(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string confidence_defect(const Value& name) {
+  return fmt::format("unknown confidence {}; it is guess, inferred, stated, confirmed or verified", brief(name));
+}
+
+Form form_of(const Op& op) { return op.malformed ? malformed_form(op) : OpForm(op).members(); }
+
+}  // namespace tafel::codec

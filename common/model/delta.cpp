@@ -1,0 +1,30 @@
+#include "common/model/delta.hpp"
+
+namespace tafel {
+namespace {
+
+constexpr std::array<std::string_view, 5> confidence_names{"guess", "inferred", "stated", "confirmed", "verified"};
+constexpr std::array<std::string_view, 6> kind_names{"register", "set", "counter", "max", "min", "log"};
+constexpr std::array<std::string_view, 12> verb_names{"set",   "patch",  "incr",    "max",  "min",  "append",
+                                                      "unset", "accept", "dismiss", "copy", "move", "add_item"};
+
+template <class Enum, std::size_t N>
+std::optional<Enum> look_up(const std::array<std::string_view, N>& names, std::string_view name) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(Confidence confidence) { return confidence_names[static_cast<std::size_t>(confidence)]; }
+std::optional<Confidence> confidence_from(std::string_view name) { return look_up<Confidence>(confidence_names, name); }
+
+std::string_view name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+std::optional<Kind> kind_from(std::string_view name) { return look_up<Kind>(kind_names, name); }
+
+std::string_view name_of(Verb verb) { return verb_names[static_cast<std::size_t>(verb)]; }
+std::optional<Verb> verb_from(std::string_view name) { return look_up<Verb>(verb_names, name); }
+
+}  // namespace tafel

@@ -1,0 +1,93 @@
+#include "common/model/rights.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tafel {
+namespace {
+constexpr std::array<std::string_view, 10> right_names{"read",   "set",   "patch",  "incr",   "max",
+                                                       "min",    "append", "unset", "accept", "dismiss"};
+}
+
+std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }
+
+std::optional<Right> right_from(std::string_view name) {
+  const auto at = std::find(right_names.begin(), right_names.end(), name);
+  if (at == right_names.end()) return std::nullopt;
+  return static_cast<Right>(at - right_names.begin());
+}
+
+Right right_of(Verb verb) {
+  switch (verb) {
+    case Verb::set:
+    case Verb::copy:
+    case Verb::move: return Right::set;
+    case Verb::patch:
+    case Verb::add_item: return Right::patch;
+    case Verb::incr: return Right::incr;
+    case Verb::max: return Right::max;
+    case Verb::min: return Right::min;
+    case Verb::append: return Right::append;
+    case Verb::unset: return Right::unset;
+    case Verb::accept: return Right::accept;
+    case Verb::dismiss: return Right::dismiss;
+  }
+  return Right::set;
+}
+
+Rights Rights::everything() {
+  Grant all{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest};
+  return Rights({std::move(all)});
+}
+
+std::optional<Confidence> Rights::cap(const Path& path, Right right) const {
+  std::optional<Confidence> best;
+  const auto segments = path.segments();
+  for (const Grant& grant : grants_) {
+    if (!grant.allows(right) || (best && *best >= grant.cap) || !grant.paths.matches(segments)) continue;
+    best = grant.cap;
+  }
+  return best;
+}
+
+bool Rights::may_read(const Path& path) const { return may_read_everything() || cap(path, Right::read).has_value(); }
+
+bool Rights::may_read_everything() const {
+  return std::any_of(grants_.begin(), grants_.end(),
+                     [](const Grant& grant) { return grant.allows(Right::read) && grant.paths.matches_everything(); });
+}
+
+bool Rights::may_read_anything() const {
+  return std::any_of(grants_.begin(), grants_.end(), [](const Grant& grant) { return grant.allows(Right::read); });
+}
+
+void RoleTable::add_role(const std::string& role, std::vector<Grant> grants) {
+  restricted_ = true;
+  roles_[role] = std::move(grants);
+}
+
+void RoleTable::add_actor(const std::string& actor, std::vector<std::string> roles) {
+  restricted_ = true;
+  actors_[actor] = std::move(roles);
+}
+
+Rights RoleTable::rights_of(std::string_view actor, std::string_view board) const {
+  if (!restricted_) return Rights::everything();
+  auto held = actors_.find(actor);
+  if (held == actors_.end()) held = actors_.find("*");
+  std::vector<Grant> grants;
+  if (held == actors_.end()) return Rights(std::move(grants));
+  const auto segments = board_segments(board);
+  for (const std::string& role : held->second) {
+    const auto found = roles_.find(role);
+    if (found == roles_.end()) continue;
+    for (const Grant& grant : found->second) {
+      if (grant.boards.matches(segments)) grants.push_back(grant);
+    }
+  }
+  return Rights(std::move(grants));
+}
+
+bool RoleTable::is_open(std::string_view board) const { return rights_of("*", board).may_read_everything(); }
+
+}  // namespace tafel

@@ -1,0 +1,40 @@
+// What the judge may see of a board: the cells as they are, and as they were at any retained version.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "common/model/cell.hpp"
+
+namespace tafel::conflict {
+
+// The head record of a field. It stays, as a tombstone, when the last part of the field goes.
+struct FieldInfo {
+  std::optional<Kind> kind;       // nullopt: the field is absent
+  Version changed = 0;            // of its last change, removal included; suggestions do not count
+  std::uint64_t parts = 0;        // live elements or entries; 1 for a field that is one cell
+  std::uint64_t lasting = 0;      // those of them that can not expire
+};
+
+class BoardView {
+ public:
+  using FieldVisitor = std::function<bool(const Path&, const FieldInfo&)>;  // false: stop
+  // `now` is nullopt for a tombstone; `changed` is the version of the cell's last change.
+  using PartVisitor = std::function<bool(const CellKey&, const std::optional<Cell>& now, Version changed)>;
+
+  virtual ~BoardView() = default;
+
+  virtual Version version() const = 0;
+  virtual Version floor() const = 0;  // the oldest base that can be judged
+  virtual std::optional<FieldInfo> field(const Path& path) const = 0;
+  // Every field strictly below `path`, tombstones too, in path order.
+  virtual void fields_below(const Path& path, const FieldVisitor& visit) const = 0;
+  virtual std::optional<Cell> cell(const CellKey& key) const = 0;
+  // The cell as it was after `version` (floor() <= version <= version()).
+  virtual std::optional<Cell> cell_as_of(const CellKey& key, Version version) const = 0;
+  // Every cell of one part (element, entry or suggestion) of one field, tombstones too, in the order of their ids.
+  virtual void parts(const Path& path, Part part, const PartVisitor& visit) const = 0;
+};
+
+}  // namespace tafel::conflict

@@ -1,0 +1,146 @@
+#include "conflict/draft.hpp"
+
+#include <set>
+
+namespace tafel::conflict {
+namespace {
+
+bool is_one_cell(Kind kind) { return kind != Kind::set && kind != Kind::log; }
+Part part_of(Kind kind) { return kind == Kind::set ? Part::element : Part::entry; }
+
+}  // namespace
+
+std::optional<Cell> Draft::alive(std::optional<Cell> cell) const {
+  if (!cell || !may_expire(*cell)) return cell;
+  return without_expired(*cell, now_);
+}
+
+std::optional<Cell> Draft::cell(const CellKey& key) const {
+  const auto at = overlay_.find(key);
+  return at != overlay_.end() ? at->second : alive(board_.cell(key));
+}
+
+std::optional<Cell> Draft::seen(const CellKey& key) const {
+  if (base_ >= board_.version()) return alive(board_.cell(key));
+  return alive(board_.cell_as_of(key, base_));
+}
+
+std::vector<std::pair<CellKey, Cell>> Draft::seen_parts(const Path& path, Part part) const {
+  std::vector<std::pair<CellKey, Cell>> found;
+  std::vector<CellKey> moved;  // changed after the base: looked up when the scan is over
+  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version changed) {
+    if (changed > base_) {
+      moved.push_back(key);
+    } else if (auto live = alive(now)) {
+      found.emplace_back(key, std::move(*live));
+    }
+    return true;
+  });
+  for (const CellKey& key : moved) {
+    if (auto live = seen(key)) found.emplace_back(key, std::move(*live));
+  }
+  return found;
+}
+
+std::vector<std::pair<CellKey, Cell>> Draft::parts(const Path& path, Part part) const {
+  std::map<CellKey, Cell> live;
+  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version) {
+    if (overlay_.contains(key)) return true;
+    if (auto cell = alive(now)) live.emplace(key, std::move(*cell));
+    return true;
+  });
+  for (auto at = overlay_.lower_bound(CellKey{path, part, {}});
+       at != overlay_.end() && at->first.path == path && at->first.part == part; ++at) {
+    if (at->second) live.emplace(at->first, *at->second);
+  }
+  return {live.begin(), live.end()};
+}
+
+bool Draft::has_part(const Path& path, Part part) const {
+  for (auto at = overlay_.lower_bound(CellKey{path, part, {}});
+       at != overlay_.end() && at->first.path == path && at->first.part == part; ++at) {
+    if (at->second) return true;
+  }
+  bool found = false;
+  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version) {
+    found = !overlay_.contains(key) && alive(now).has_value();
+    return !found;
+  });
+  return found;
+}
+
+std::optional<Kind> Draft::kind_in_board(const Path& path, bool ignore_overlaid_parts) const {
+  const auto info = board_.field(path);
+  if (!info || !info->kind) return std::nullopt;
+  const Kind kind = *info->kind;
+  if (is_one_cell(kind)) {
+    if (info->lasting > 0 || alive(board_.cell(leaf_key(path)))) return kind;
+    return std::nullopt;
+  }
+  if (!ignore_overlaid_parts && info->lasting > 0) return kind;
+  return has_part(path, part_of(kind)) ? std::optional(kind) : std::nullopt;
+}
+
+std::optional<Kind> Draft::kind(const Path& path) const {
+  bool parts_overlaid = false;
+  for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}}); at != overlay_.end() && at->first.path == path; ++at) {
+    if (at->first.part == Part::suggestion) break;
+    if (at->second) return kind_of(*at->second);
+    if (at->first.part == Part::leaf) return std::nullopt;  // its one cell went; a set made since would stand before this
+    parts_overlaid = true;
+  }
+  return kind_in_board(path, parts_overlaid);
+}
+
+std::vector<std::pair<Path, Kind>> Draft::leaves_below(const Path& path, std::size_t count_max) const {
+  std::map<Path, Kind> leaves;
+  std::vector<Path> candidates;
+  board_.fields_below(path, [&](const Path& below, const FieldInfo& info) {
+    if (info.kind) candidates.push_back(below);
+    return candidates.size() < count_max;
+  });
+  std::set<Path> paths(candidates.begin(), candidates.end());
+  for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}});
+       at != overlay_.end() && at->first.path.is_at_or_below(path); ++at) {
+    if (at->second && at->first.path != path) paths.insert(at->first.path);
+  }
+  for (const Path& below : paths) {
+    if (leaves.size() >= count_max) break;
+    if (const auto found = kind(below)) leaves.emplace(below, *found);
+  }
+  return {leaves.begin(), leaves.end()};
+}
+
+void Draft::put(const CellKey& key, std::optional<Cell> image) {
+  const auto at = overlay_.find(key);
+  if (at == overlay_.end()) {
+    undo_.emplace_back(key, std::nullopt);
+    overlay_.emplace(key, std::move(image));
+  } else {
+    undo_.emplace_back(key, std::move(at->second));
+    at->second = std::move(image);
+  }
+}
+
+void Draft::back_to(std::size_t point) {
+  while (undo_.size() > point) {
+    auto& [key, before] = undo_.back();
+    if (before) {
+      overlay_[key] = std::move(*before);
+    } else {
+      overlay_.erase(key);
+    }
+    undo_.pop_back();
+  }
+}
+
+std::vector<Change> Draft::changes() const {
+  std::vector<Change> changes;
+  for (const auto& [key, image] : overlay_) {
+    // A cell that this delta made and took away again was never there for anybody.
+    if (image || board_.cell(key)) changes.push_back({key, image});
+  }
+  return changes;
+}
+
+}  // namespace tafel::conflict

@@ -1,0 +1,46 @@
+// Log: entries in the order of commit, each a cell of its own (SEMANTICS 8).
+#include "conflict/rules.hpp"
+
+namespace tafel::conflict {
+namespace {
+
+// A declared `keep` drops the oldest entries.
+void keep_newest(Draft& draft, const Path& path, std::uint64_t keep) {
+  const auto entries = draft.parts(path, Part::entry);
+  for (std::size_t i = 0; i + keep < entries.size(); ++i) draft.put(entries[i].first, std::nullopt);
+}
+
+}  // namespace
+
+LeafVerdict write_entry(const Writing& writing, const Task& task) {
+  const auto confidence = writing.permitted(task.path, Right::append);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (auto error = check_place(writing, task.path, Kind::log)) return tl::unexpected(std::move(*error));
+  const Dot dot = writing.dot(*confidence);
+  settle(writing.draft, task.path, *confidence);
+  writing.draft.put(entry_key(task.path, dot.mark), EntryCell{task.value, dot});
+  if (const auto keep = writing.schema.rule(task.path).keep) keep_newest(writing.draft, task.path, *keep);
+  return outcome_of(task.path, Outcome::applied);
+}
+
+LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right) {
+  const auto confidence = writing.permitted(task.path, right);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (const auto kind = writing.draft.kind(task.path); kind && *kind != Kind::log) {
+    return tl::unexpected(writing.refused(ErrorCode::kind_mismatch, task.path, task.path.text() + " is no log: it has no entries"));
+  }
+  const CellKey key = entry_key(task.path, task.mark);
+  const auto cell = writing.draft.cell(key);
+  if (!cell) return outcome_of(task.path, Outcome::unchanged, Reason::absent);
+  const Dot& dot = std::get<EntryCell>(*cell).dot;
+  if (dot.version() > writing.draft.base()) return outcome_of(task.path, Outcome::unchanged, Reason::not_seen);
+  if (dot.confidence > *confidence) {
+    // The value names the entry, so that accepting the suggestion removes it alone.
+    return gate(writing, task.path, SuggestionCell::Act::unset, Value(mark_text(task.mark)), *confidence);
+  }
+  settle(writing.draft, task.path, *confidence);
+  writing.draft.put(key, std::nullopt);
+  return outcome_of(task.path, Outcome::applied);
+}
+
+}  // namespace tafel::conflict

@@ -1,0 +1,88 @@
+// Counter, max and min (SEMANTICS 8): sums and joins, which commute.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "conflict/rules.hpp"
+
+namespace tafel::conflict {
+namespace {
+
+template <class CellType>
+std::optional<CellType> current(const Draft& draft, const Path& path) {
+  const auto cell = draft.cell(leaf_key(path));
+  if (!cell) return std::nullopt;
+  return std::get<CellType>(*cell);
+}
+
+ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t total, std::int64_t by, std::string_view bound) {
+  return writing.refused(ErrorCode::out_of_bounds, path,
+                         fmt::format("{} is {}; adding {} leaves {}", path.text(), total, by, bound));
+}
+
+std::optional<ErrorInfo> check_total(const Writing& writing, const Path& path, std::int64_t before, std::int64_t by,
+                                     std::int64_t after) {
+  const FieldRule& rule = writing.schema.rule(path);
+  if (rule.floor && after < *rule.floor) return out_of_bounds(writing, path, before, by, fmt::format("the floor of {}", *rule.floor));
+  if (rule.ceil && after > *rule.ceil) return out_of_bounds(writing, path, before, by, fmt::format("the ceiling of {}", *rule.ceil));
+  return std::nullopt;
+}
+
+Dot keep_highest(Dot dot, const Dot& before) {
+  dot.confidence = std::max(dot.confidence, before.confidence);
+  return dot;
+}
+
+}  // namespace
+
+LeafVerdict write_counter(const Writing& writing, const Task& task) {
+  const auto confidence = writing.permitted(task.path, Right::incr);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (auto error = check_place(writing, task.path, Kind::counter)) return tl::unexpected(std::move(*error));
+  const auto before = current<CounterCell>(writing.draft, task.path);
+  const std::int64_t by = *task.value.as_int64();
+  if (before && by == 0) return outcome_of(task.path, Outcome::unchanged, Reason::echo);
+  const std::int64_t start = before ? before->total : writing.schema.rule(task.path).initial;
+  CounterCell after;
+  if (__builtin_add_overflow(start, by, &after.total)) {
+    return tl::unexpected(out_of_bounds(writing, task.path, start, by, "the range of int64"));
+  }
+  if (auto error = check_total(writing, task.path, start, by, after.total)) return tl::unexpected(std::move(*error));
+  after.dot = writing.dot(*confidence);
+  if (before) after.dot = keep_highest(after.dot, before->dot);
+  settle(writing.draft, task.path, *confidence);
+  writing.draft.put(leaf_key(task.path), after);
+  return outcome_of(task.path, Outcome::applied);
+}
+
+LeafVerdict write_extremum(const Writing& writing, const Task& task) {
+  const bool is_max = task.type == Task::Type::max;
+  const auto written = writing.explicit_confidence();
+  const auto repeats = [&](const std::optional<Cell>& cell) {
+    const auto* seen = cell ? std::get_if<ExtremumCell>(&*cell) : nullptr;
+    return seen != nullptr && seen->is_max == is_max && seen->value == task.value && !(written && *written > seen->dot.confidence);
+  };
+  const bool may_read = writing.rights.may_read(task.path);
+  if (may_read && !writing.is_asserted() && repeats(writing.draft.seen(leaf_key(task.path)))) {
+    return outcome_of(task.path, Outcome::unchanged, Reason::echo);
+  }
+  const auto confidence = writing.permitted(task.path, is_max ? Right::max : Right::min);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min)) return tl::unexpected(std::move(*error));
+  auto cell = current<ExtremumCell>(writing.draft, task.path);
+  const int order = cell ? compare_numbers(task.value, cell->value) : 0;
+  if (!cell || (is_max ? order > 0 : order < 0)) {
+    Dot dot = writing.dot(*confidence);
+    if (cell) dot = keep_highest(dot, cell->dot);
+    cell = ExtremumCell{is_max, task.value, dot};
+  } else if (written && *confidence > cell->dot.confidence) {
+    cell->dot.confidence = *confidence;  // the value stays; somebody surer than before stands behind this field
+  } else {
+    return outcome_of(task.path, Outcome::unchanged, Reason::echo);
+  }
+  settle(writing.draft, task.path, *confidence);
+  writing.draft.put(leaf_key(task.path), *cell);
+  return outcome_of(task.path, Outcome::applied);
+}
+
+}  // namespace tafel::conflict

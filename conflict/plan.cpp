@@ -1,0 +1,273 @@
+#include "conflict/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/base/limits.hpp"
+
+namespace tafel::conflict {
+namespace {
+
+// The first thing that is wrong with an op's form; thrown by nobody, returned up.
+using Defect = std::optional<ErrorInfo>;
+
+struct Planner {
+  const Op& op;
+  std::size_t index;
+  const Schema& schema;
+  std::vector<Task> tasks;
+
+  Defect wrong(ErrorCode code, std::string message) const { return refusal(code, index, op.path, std::move(message)); }
+  Defect wrong_at(ErrorCode code, std::string path, std::string message) const {
+    return refusal(code, index, std::move(path), std::move(message));
+  }
+
+  Defect check_value(const Value& value, const std::string& path) const {
+    const auto defect = find_defect(value);
+    if (!defect) return std::nullopt;
+    return wrong_at(defect->too_large ? ErrorCode::too_large : ErrorCode::bad_value, path, defect->message);
+  }
+
+  bool is_blank_here(const Path& path, const Value& value) const { return is_blank(value) && !schema.rule(path).allow_blank; }
+
+  Task& add_task(Task::Type type, const Path& path) {
+    return tasks.emplace_back(type, path);
+  }
+
+  Defect spread(const Path& path, const Map& map) {
+    for (const auto& [key, member] : map) {
+      if (const auto defect = segment_defect(key)) {
+        return wrong(ErrorCode::bad_path, fmt::format("a key below {}: {}", path.text(), *defect));
+      }
+      const auto below = Path::from_segments([&] {
+        auto segments = path.segments();
+        segments.push_back(key);
+        return segments;
+      }());
+      if (!below) return wrong(ErrorCode::bad_path, below.error().message);
+      if (auto defect = set_leaf(*below, member, false)) return defect;
+    }
+    return std::nullopt;
+  }
+
+  Defect set_leaf(const Path& path, const Value& value, bool is_direct) {
+    if (tasks.size() >= limits::delta_leaves_max) {
+      return wrong(ErrorCode::too_large, fmt::format("an op that speaks of more than {} leaves", limits::delta_leaves_max));
+    }
+    const auto* map = value.get_if<Map>();
+    if (map != nullptr && !map->empty() && !schema.rule(path).whole) return spread(path, *map);
+    if (auto defect = check_value(value, path.text())) return defect;
+    Task& task = add_task(is_blank_here(path, value) ? Task::Type::blank : Task::Type::set, path);
+    task.value = value;
+    task.is_direct = is_direct;
+    return std::nullopt;
+  }
+
+  // Copies the elements that say something: no blanks, no duplicates.
+  Defect elements(const std::vector<Value>& given, const Path& path, std::vector<Value>& kept) const {
+    std::set<std::string> ids;
+    for (const Value& element : given) {
+      if (auto defect = check_value(element, op.path)) return defect;
+      if (is_blank_here(path, element)) continue;
+      if (ids.insert(element_id(element)).second) kept.push_back(element);
+    }
+    return std::nullopt;
+  }
+
+  Defect plan_patch(const Path& path) {
+    Task task(Task::Type::patch, path);
+    if (auto defect = elements(op.add, path, task.add)) return defect;
+    if (auto defect = elements(op.remove, path, task.remove)) return defect;
+    if (op.reset) {
+      std::vector<Value> kept;
+      if (auto defect = elements(*op.reset, path, kept)) return defect;
+      if (!kept.empty() || schema.rule(path).allow_blank) task.reset = std::move(kept);
+    }
+    if (op.add.size() + op.remove.size() + (op.reset ? op.reset->size() : 0) > limits::delta_leaves_max) {
+      return wrong(ErrorCode::too_large, fmt::format("a patch of more than {} elements", limits::delta_leaves_max));
+    }
+    if (task.add.empty() && task.remove.empty() && !task.reset) task.type = Task::Type::blank;
+    tasks.push_back(std::move(task));
+    return std::nullopt;
+  }
+
+  Defect plan_number(const Path& path, Task::Type type) {
+    if (is_blank(op.value)) {
+      add_task(Task::Type::blank, path);
+      return std::nullopt;
+    }
+    if (auto defect = check_value(op.value, op.path)) return defect;
+    if (!op.value.is_number()) {
+      return wrong(ErrorCode::bad_value, fmt::format("{} takes a number, found {}", name_of(op.verb), brief(op.value)));
+    }
+    add_task(type, path).value = op.value;
+    return std::nullopt;
+  }
+
+  Defect plan_incr(const Path& path) {
+    if (!op.has_value) {
+      add_task(Task::Type::incr, path).value = 1;
+      return std::nullopt;
+    }
+    if (auto defect = plan_number(path, Task::Type::incr)) return defect;
+    Task& task = tasks.back();
+    if (task.type == Task::Type::blank || task.value.as_int64()) return std::nullopt;
+    if (task.value.get_if<std::uint64_t>() != nullptr) {
+      return wrong(ErrorCode::out_of_bounds, "a counter's amount must fit into int64");
+    }
+    return wrong(ErrorCode::bad_value, fmt::format("a counter takes an integer, found {}", brief(op.value)));
+  }
+
+  Defect plan_value(const Path& path, Task::Type type) {
+    if (auto defect = check_value(op.value, op.path)) return defect;
+    add_task(is_blank_here(path, op.value) ? Task::Type::blank : type, path).value = op.value;
+    return std::nullopt;
+  }
+
+  Defect plan_mark(const Path& path, Task::Type type, const std::string& text) {
+    const auto mark = mark_from_text(text);
+    if (!mark) {
+      return wrong(ErrorCode::bad_value, fmt::format("an id like \"5.0\" (version, op index) is needed, found \"{}\"", text));
+    }
+    add_task(type, path).mark = *mark;
+    return std::nullopt;
+  }
+
+  Defect plan_by_verb(const Path& path) {
+    switch (op.verb) {
+      case Verb::set: return set_leaf(path, op.value, true);
+      case Verb::patch: return plan_patch(path);
+      case Verb::incr: return plan_incr(path);
+      case Verb::max: return plan_number(path, Task::Type::max);
+      case Verb::min: return plan_number(path, Task::Type::min);
+      case Verb::append: return plan_value(path, Task::Type::append);
+      case Verb::add_item: return plan_value(path, Task::Type::add_item);
+      case Verb::unset:
+        if (!op.entry.empty()) return plan_mark(path, Task::Type::unset_entry, op.entry);
+        add_task(Task::Type::unset, path);
+        return std::nullopt;
+      case Verb::accept: return plan_mark(path, Task::Type::accept, op.suggestion);
+      case Verb::dismiss: return plan_mark(path, Task::Type::dismiss, op.suggestion);
+      case Verb::copy: return set_leaf(path, op.value, true);  // value filled in by unfold
+      case Verb::move: {
+        if (auto defect = set_leaf(path, op.value, true)) return defect;
+        const auto from = Path::parse(op.from);
+        if (!from) return wrong(ErrorCode::bad_path, from.error().message);
+        if (from->is_reserved()) {
+          return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
+        }
+        if (path.is_below(*from)) return wrong(ErrorCode::bad_path, "nothing can be moved to a place below itself");
+        if (*from != path) add_task(Task::Type::unset, *from);  // onto itself: an echo
+        return std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Defect check_ttl(std::optional<std::int64_t>& ttl_ms) const {
+    if (!op.ttl_ms) return std::nullopt;
+    const bool takes_ttl = op.verb == Verb::set || op.verb == Verb::patch || op.verb == Verb::append;
+    if (!takes_ttl) return wrong(ErrorCode::bad_value, "ttl_ms belongs to set, patch and append");
+    constexpr std::int64_t ttl_max = std::int64_t{1} << 53;
+    ttl_ms = op.ttl_ms->as_int64();
+    if (ttl_ms && *ttl_ms >= 1 && *ttl_ms <= ttl_max) return std::nullopt;
+    return wrong(ErrorCode::bad_value, fmt::format("ttl_ms is an integer from 1 to 2^53, found {}", brief(*op.ttl_ms)));
+  }
+
+  Defect run(std::optional<std::int64_t>& ttl_ms) {
+    if (op.malformed) {
+      const ErrorCode code = op.malformed->is_forbidden ? ErrorCode::forbidden
+                             : op.malformed->is_path    ? ErrorCode::bad_path
+                                                        : ErrorCode::bad_value;
+      ErrorInfo error = refusal(code, index, op.malformed->is_forbidden ? op.from : op.path, op.malformed->message);
+      if (op.path.empty() && !op.from_pointer) error.path = std::nullopt;  // it had none
+      return error;
+    }
+    const auto path = Path::parse(op.path);
+    if (!path) return wrong(ErrorCode::bad_path, path.error().message);
+    if (path->is_reserved()) return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
+    if (auto defect = check_ttl(ttl_ms)) return defect;
+    return plan_by_verb(*path);
+  }
+};
+
+bool contains(const std::vector<Value>& elements, const Value& wanted) {
+  return std::find(elements.begin(), elements.end(), wanted) != elements.end();
+}
+
+// A list with at least one element that says something.
+bool is_list_set(const Task& task) {
+  const auto* list = task.type == Task::Type::set ? task.value.get_if<List>() : nullptr;
+  return list != nullptr && !std::all_of(list->begin(), list->end(), is_blank);
+}
+
+bool unsets(const Task& task, const Path& path) { return task.type == Task::Type::unset && path.is_at_or_below(task.path); }
+
+}  // namespace
+
+ErrorInfo refusal(ErrorCode code, std::size_t op, std::string path, std::string message) {
+  ErrorInfo error;
+  error.code = code;
+  error.op = op;
+  error.path = std::move(path);
+  error.message = std::move(message);
+  return error;
+}
+
+PlannedOp plan_op(const Op& op, std::size_t index, const Schema& schema) {
+  PlannedOp planned;
+  planned.op = &op;
+  planned.index = index;
+  Planner planner{op, index, schema, {}};
+  planned.error = planner.run(planned.ttl_ms);
+  if (!planned.error) planned.tasks = std::move(planner.tasks);
+  return planned;
+}
+
+template <class Speaks>
+bool LastWord::any_later(std::size_t after_op, Speaks speaks) const {
+  for (std::size_t i = after_op + 1; i < ops_.size(); ++i) {
+    if (ops_[i].error || rejected_.contains(i)) continue;
+    const PlannedOp& op = ops_[i];
+    if (std::any_of(op.tasks.begin(), op.tasks.end(), [&](const Task& task) { return speaks(op, task); })) return true;
+  }
+  return false;
+}
+
+bool LastWord::on_register(const Path& path, std::size_t after_op) const {
+  return any_later(after_op, [&](const PlannedOp& op, const Task& task) {
+    const bool accepts = task.type == Task::Type::accept && op.speaks_of_register;
+    const bool writes = (task.type == Task::Type::set || accepts) && task.path == path;
+    return writes || unsets(task, path);
+  });
+}
+
+bool LastWord::on_all_elements(const Path& path, bool holds_another_kind, std::size_t after_op) const {
+  return any_later(after_op, [&](const PlannedOp&, const Task& task) {
+    const bool sets_list = !holds_another_kind && is_list_set(task);
+    const bool resets = task.path == path && (sets_list || (task.type == Task::Type::patch && task.reset));
+    return resets || unsets(task, path);
+  });
+}
+
+bool LastWord::on_element(const Path& path, const Value& element, std::size_t after_op) const {
+  return any_later(after_op, [&](const PlannedOp&, const Task& task) {
+    if (task.path != path) return false;
+    if (task.type == Task::Type::add_item) return task.value == element;
+    return task.type == Task::Type::patch && (contains(task.add, element) || contains(task.remove, element));
+  });
+}
+
+bool LastWord::is_patched_before(const Path& path, std::size_t before_op) const {
+  for (std::size_t i = 0; i < before_op && i < ops_.size(); ++i) {
+    if (ops_[i].error || rejected_.contains(i)) continue;
+    const auto patches = [&](const Task& task) {
+      return task.path == path && (task.type == Task::Type::patch || task.type == Task::Type::add_item);
+    };
+    if (std::any_of(ops_[i].tasks.begin(), ops_[i].tasks.end(), patches)) return true;
+  }
+  return false;
+}
+
+}  // namespace tafel::conflict

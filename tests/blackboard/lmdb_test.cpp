@@ -1,0 +1,210 @@
+#include "blackboard/store/lmdb_kv.hpp"
+
+#include <sys/stat.h>
+
+#include <random>
+
+#include "blackboard/store/lmdb_file.hpp"
+#include "common/base/limits.hpp"
+#include "tests/blackboard/store_fixture.hpp"
+
+namespace tafel::store {
+namespace {
+
+using testing::fault_of;
+using testing::must;
+using testing::OnLmdb;
+using testing::read_file;
+using testing::write_file;
+
+Result<void> try_put(Kv& kv, const std::string& key, const std::string& value) {
+  const auto write = kv.write();
+  if (!write) return tl::unexpected(write.error());
+  if (auto put = (*write)->put(Table::parts, key, value); !put) return put;
+  return (*write)->commit();
+}
+
+std::filesystem::path data_file(const OnLmdb& place) { return place.options().directory / "store" / "data.mdb"; }
+
+TEST(Lmdb, ASecondOpenIsLockedOut) {
+  const OnLmdb place;
+  auto kv = place.open();
+  const auto second = open_lmdb(place.options());
+  EXPECT_EQ(fault_of(second), "locked");
+  EXPECT_NE(second.error().message.find("in use by process"), std::string::npos) << second.error().message;
+  must(try_put(*kv, "key", "the first one is not disturbed"));
+  kv.reset();
+  EXPECT_EQ(fault_of(open_lmdb(place.options())), "none");
+}
+
+TEST(Lmdb, DirectoryIsForItsOwnerOnly) {
+  const OnLmdb place;
+  place.open();
+  struct stat info {};
+  ASSERT_EQ(::stat(place.options().directory.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0700U);
+}
+
+TEST(Lmdb, AHalfMadeStoreIsMadeAnew) {
+  const OnLmdb place;
+  const auto aside = place.options().directory / "store.new";
+  std::filesystem::create_directories(aside);
+  write_file(aside / "data.mdb", "half of a page");
+  const auto kv = place.open();
+  must(try_put(*kv, "key", "value"));
+  EXPECT_FALSE(std::filesystem::exists(aside));
+}
+
+TEST(Lmdb, AFileInPlaceOfTheDirectoryIsRefused) {
+  const OnLmdb place;
+  write_file(place.options().directory, "not a directory");
+  EXPECT_EQ(fault_of(open_lmdb(place.options())), "bad_config");
+}
+
+TEST(Lmdb, AForeignFileIsRefusedAndLeftAlone) {
+  for (const std::string& bytes : {std::string(), std::string("SQLite format 3"), std::string(100'000, 'x'), std::string(100'000, '\0')}) {
+    const OnLmdb place;
+    std::filesystem::create_directories(data_file(place).parent_path());
+    write_file(data_file(place), bytes);
+    EXPECT_EQ(fault_of(open_lmdb(place.options())), "bad_bytes");
+    EXPECT_EQ(read_file(data_file(place)), bytes);
+  }
+}
+
+TEST(Lmdb, AMissingDataFileIsNotMadeAnew) {
+  const OnLmdb place;
+  place.open();
+  std::filesystem::remove(data_file(place));
+  EXPECT_EQ(fault_of(open_lmdb(place.options())), "bad_bytes");
+}
+
+TEST(Lmdb, ATruncatedFileIsRefusedAndLeftAlone) {
+  const OnLmdb place;
+  {
+    const auto kv = place.open();
+    for (int i = 0; i < 100; ++i) must(try_put(*kv, "key" + std::to_string(i), std::string(3000, 'x')));
+  }
+  const std::string whole = read_file(data_file(place));
+  LmdbOptions quick = place.options();
+  quick.walk_bytes_max = 0;  // as for a large file: only the size tells
+  for (std::size_t i = 0; i < 50; ++i) {
+    const std::string part = whole.substr(0, whole.size() * i / 50);
+    write_file(data_file(place), part);
+    EXPECT_EQ(fault_of(open_lmdb(place.options())), "bad_bytes") << part.size() << " of " << whole.size() << " bytes";
+    EXPECT_EQ(fault_of(open_lmdb(quick)), "bad_bytes") << part.size() << " of " << whole.size() << " bytes";
+    EXPECT_EQ(read_file(data_file(place)).size(), part.size());
+  }
+  write_file(data_file(place), whole);
+  EXPECT_EQ(fault_of(open_lmdb(place.options())), "none");
+}
+
+// The walk must never take a sound file for a damaged one: page merges, large values and long free lists make the odd shapes.
+TEST(Lmdb, EveryCommittedFileIsFoundSound) {
+  std::mt19937_64 random(11);
+  const OnLmdb place;
+  const auto kv = place.open();
+  for (int round = 0; round < 150; ++round) {
+    const auto write = must(kv->write());
+    const bool is_shrinking = round % 50 >= 35;
+    for (int i = 0; i < 40; ++i) {
+      const std::string key = "key" + std::to_string(random() % 600);
+      const auto table = static_cast<Table>(random() % table_count);
+      const bool goes = is_shrinking || random() % 4 == 0;
+      if (goes) {
+        must(write->erase(table, key));
+      } else {
+        const std::size_t size = random() % (random() % 3 == 0 ? 20'000 : 200);
+        must(write->put(table, key, std::string(size, 'v')));
+      }
+    }
+    if (round % 50 >= 45) {
+      std::vector<std::string> all;
+      must(write->scan(Table::parts, "", [&](std::string_view key, std::string_view) {
+        all.emplace_back(key);
+        return true;
+      }));
+      for (const std::string& key : all) must(write->erase(Table::parts, key));
+    }
+    must(write->commit());
+    ASSERT_EQ(fault_of(check_lmdb_file(data_file(place), testing::unbounded)), "none") << "round " << round;
+  }
+}
+
+TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
+  const OnLmdb place;
+  LmdbOptions options = place.options();
+  options.quota_bytes = 1'000'000;
+  const auto kv = must(open_lmdb(options));
+  int stored = 0;
+  Result<void> put;
+  while ((put = try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x')))) ++stored;
+  EXPECT_EQ(fault_of(put), "full");
+  EXPECT_GT(stored, 20);
+  EXPECT_LE(must(kv->usage()).bytes, options.quota_bytes);
+  for (int i = 0; i < stored; ++i) {
+    EXPECT_TRUE(must(must(kv->read())->get(Table::parts, "key" + std::to_string(i)))) << i;
+  }
+}
+
+TEST(Lmdb, AFullStoreCanBeEmptied) {
+  const OnLmdb place;
+  LmdbOptions options = place.options();
+  options.quota_bytes = 1'000'000;
+  const auto kv = must(open_lmdb(options));
+  int stored = 0;
+  while (try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x'))) ++stored;
+  for (int i = 0; i < stored; ++i) {
+    const auto write = must(kv->write());
+    must(write->erase(Table::parts, "key" + std::to_string(i)));
+    must(write->commit());
+  }
+  EXPECT_LT(must(kv->usage()).bytes, 200'000U);
+  EXPECT_EQ(fault_of(try_put(*kv, "new", std::string(10'000, 'x'))), "none");
+}
+
+TEST(Lmdb, AFullMapRefusesAdditionsWhileReadsGoOn) {
+  const OnLmdb place;
+  LmdbOptions options = place.options();
+  options.map_bytes = 1024 * 1024;
+  options.quota_bytes = 1024 * 1024 * 1024;  // out of the way
+  const auto kv = must(open_lmdb(options));
+  int stored = 0;
+  Result<void> put;
+  while ((put = try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x')))) ++stored;
+  EXPECT_EQ(fault_of(put), "full");
+  EXPECT_GT(stored, 20);
+  EXPECT_TRUE(must(must(kv->read())->get(Table::parts, "key0")));
+  EXPECT_EQ(fault_of(kv->write()), "none");
+}
+
+TEST(Lmdb, ADiskWithoutReserveRefusesAdditions) {
+  const OnLmdb place;
+  place.open();
+  LmdbOptions options = place.options();
+  options.disk_reserve_bytes = std::numeric_limits<std::uint64_t>::max();
+  const auto kv = must(open_lmdb(options));
+  EXPECT_EQ(fault_of(try_put(*kv, "key", "value")), "full");
+  EXPECT_EQ(fault_of(kv->read()), "none");
+}
+
+TEST(Lmdb, TooManyReadersAreToldToWait) {
+  const OnLmdb place;
+  const auto kv = place.open();
+  std::vector<std::unique_ptr<KvRead>> readers;
+  for (std::size_t i = 0; i < limits::store_readers_max; ++i) readers.push_back(must(kv->read()));
+  EXPECT_EQ(fault_of(kv->read()), "busy");
+  readers.pop_back();
+  EXPECT_EQ(fault_of(kv->read()), "none");
+}
+
+TEST(Lmdb, AReaderOutlivesTheHandle) {
+  const OnLmdb place;
+  auto kv = place.open();
+  must(try_put(*kv, "key", "value"));
+  const auto read = must(kv->read());
+  kv.reset();
+  EXPECT_EQ(must(read->get(Table::parts, "key")), "value");
+}
+
+}  // namespace
+}  // namespace tafel::store

@@ -1,0 +1,105 @@
+// Stores to test: on memory and on LMDB, opened again as after a restart, and filled by hand.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/memory_kv.hpp"
+#include "blackboard/store/store.hpp"
+#include "tests/blackboard/board_builder.hpp"
+#include "tests/blackboard/changes_by_hand.hpp"
+#include "tests/blackboard/temporary_directory.hpp"
+
+namespace tafel::testing {
+
+// The value, or a failed test that says why there is none.
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(std::string(fault_name(result.error().fault)) + ": " + result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+template <class T>
+std::string fault_of(const Result<T>& result) {
+  return result ? "none" : fault_name(result.error().fault);
+}
+
+// Where a store lies. What was opened before must be gone before it is opened again.
+struct OnMemory {
+  std::shared_ptr<store::MemoryKv> disk = store::make_memory_disk();
+
+  std::unique_ptr<store::Kv> open() const { return store::open_memory(disk); }
+};
+
+struct OnLmdb {
+  TemporaryDirectory directory;
+
+  store::LmdbOptions options() const {
+    store::LmdbOptions options;
+    options.directory = directory.path() / "data";
+    options.map_bytes = 1024ULL * 1024 * 1024;
+    options.disk_reserve_bytes = 0;
+    return options;
+  }
+  std::unique_ptr<store::Kv> open() const { return must(store::open_lmdb(options())); }
+};
+
+using Places = ::testing::Types<OnMemory, OnLmdb>;
+
+struct PlaceNames {
+  template <class Place>
+  static std::string GetName(int) {
+    return std::is_same_v<Place, OnMemory> ? "Memory" : "Lmdb";
+  }
+};
+
+inline constexpr std::size_t unbounded = 1ULL << 40U;
+
+// An open store and short words for what tests do with it.
+template <class Place>
+class OpenStore {
+ public:
+  OpenStore() { reopen(); }
+
+  void reopen() {
+    store_.reset();
+    store_ = must(store::Store::open(place_.open(), random_));
+  }
+
+  // Appends one event made of `changes` and commits it.
+  Event commit(const std::string& board, const std::vector<Change>& changes, const std::string& id = {}, TimeMs now = 1000) {
+    const auto batch = must(store_->begin());
+    Event event = must(batch->append(delta_for(board, id), judgement_of(changes), stamp_at(now)));
+    must(batch->commit());
+    return event;
+  }
+  Head head(const std::string& board) { return must(must(store_->snapshot())->head(board)).value(); }
+  blackboard::Board load(const std::string& board, std::optional<Version> version = {}, const std::optional<Path>& path = {}) {
+    return must(must(store_->snapshot())->load(board, path, version, unbounded));
+  }
+  std::vector<std::string> defects(const std::string& board) { return must(store_->verify(board)).defects; }
+
+  store::Store& operator*() { return *store_; }
+  store::Store* operator->() { return store_.get(); }
+  Place& place() { return place_; }
+  // Lets go of the store, so that its place can be touched.
+  void close() { store_.reset(); }
+
+ private:
+  Place place_;
+  SeededRandom random_{1};
+  std::unique_ptr<store::Store> store_;
+};
+
+inline bool is_same(const blackboard::Board& left, const blackboard::Board& right) {
+  return left.version() == right.version() && left.digest() == right.digest() &&
+         std::equal(left.cells().begin(), left.cells().end(), right.cells().begin(), right.cells().end(),
+                    [](const auto& a, const auto& b) { return a.first == b.first && is_same(a.second, b.second); });
+}
+
+}  // namespace tafel::testing

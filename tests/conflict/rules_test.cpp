@@ -1,0 +1,124 @@
+// Rules that the vectors do not reach: limits, rights, `current`, and what a rejected op leaves behind.
+#include "tests/conflict/board_fixture.hpp"
+
+namespace tafel {
+namespace {
+
+using testing::BoardFixture;
+using testing::says;
+
+class Rules : public BoardFixture {
+ protected:
+  void grant(const std::string& actor, const std::string& paths, std::initializer_list<Right> rights, Confidence cap) {
+    Grant grant{*Pattern::for_boards("**"), *Pattern::for_paths(paths), 0, cap};
+    for (const Right right : rights) grant.rights |= 1U << static_cast<unsigned>(right);
+    grants_[actor].push_back(grant);
+    roles_.add_role(actor, grants_[actor]);
+    roles_.add_actor(actor, {actor});
+  }
+  std::map<std::string, std::vector<Grant>> grants_;
+};
+
+TEST_F(Rules, ARejectedOpOfANonAtomicDeltaLeavesNothingBehind) {
+  apply(R"({"set":{"a":1}})");
+  const auto receipt = apply(R"({"atomic":false,"ops":[{"op":"set","path":"m","value":{"x":1}},{"op":"set","path":"z","value":{"b":2,"c":{"":3}}},
+                                 {"op":"set","path":"a.b","value":{"c":1}}]})");
+  EXPECT_EQ(says(receipt), "applied,rejected(bad_path),rejected(structure_conflict)");
+  EXPECT_EQ(state(), R"({"a":1,"m":{"x":1}})");
+}
+
+TEST_F(Rules, ARejectedOpHasNoLastWord) {
+  apply(R"({"ops":[{"op":"incr","path":"n"}]})");
+  const auto receipt = apply(R"({"atomic":false,"ops":[{"op":"set","path":"a","value":1},{"op":"set","path":"a","value":{"b":2}},{"op":"set","path":"n","value":"x"}]})");
+  EXPECT_EQ(says(receipt), "applied,rejected(structure_conflict),rejected(kind_mismatch)");
+  const auto overridden = apply(R"({"atomic":false,"ops":[{"op":"set","path":"c","value":1},{"op":"set","path":"c","value":2,"ttl_ms":0}]})");
+  EXPECT_EQ(says(overridden), "applied,rejected(bad_value)");
+  EXPECT_EQ(state(), R"({"a":1,"c":1,"n":1})");
+}
+
+TEST_F(Rules, RightsDecideByPathOpAndConfidence) {
+  grant("lee", "**", {Right::read}, Confidence::verified);
+  grant("lee", "budget.**", {Right::set}, Confidence::inferred);
+  EXPECT_EQ(says(apply(R"({"set":{"budget.max":1}})", "lee")), "applied");
+  EXPECT_NE(fields().find("\"inferred\""), std::string::npos);
+  EXPECT_EQ(says(apply(R"({"confidence":"stated","set":{"budget.max":2}})", "lee")), "!forbidden");
+  EXPECT_EQ(says(apply(R"({"set":{"visa":2}})", "lee")), "!forbidden");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"incr","path":"budget.n"}]})", "lee")), "!forbidden");
+  EXPECT_EQ(says(apply(R"({"set":{"budget.max":1}})", "nobody")), "!forbidden");
+  EXPECT_EQ(state(), R"({"budget":{"max":1}})");
+}
+
+TEST_F(Rules, StaleShowsOnlyWhatTheActorMayRead) {
+  grant("boss", "**", {Right::read, Right::set}, Confidence::verified);
+  grant("lee", "open.**", {Right::read, Right::set}, Confidence::verified);
+  grant("lee", "**", {Right::set}, Confidence::verified);
+  apply(R"({"set":{"secret":"宝","open.a":1}})", "boss");
+  const auto receipt = apply(R"({"expect":{"fields":{"secret":0,"open.a":1}},"set":{"x":1}})", "lee");
+  ASSERT_EQ(says(receipt), "!stale");
+  EXPECT_EQ(receipt.error->path, "secret");
+  EXPECT_EQ(receipt.error->found->find("value"), nullptr);
+  EXPECT_EQ(*receipt.error->guards->find("open.a")->find("value"), Value(1));
+  EXPECT_EQ(says(apply(R"({"expect":{"values":{"secret":"宝"}},"set":{"x":1}})", "lee")), "!forbidden");
+}
+
+TEST_F(Rules, SuggestionsAreBoundedAndTheOldestGoes) {
+  apply(R"({"confidence":"verified","set":{"a":0}})");
+  for (int i = 1; i <= 20; ++i) apply("{\"confidence\":\"guess\",\"set\":{\"a\":" + std::to_string(i) + "}}");
+  const auto held = blackboard::suggestions(load(), std::nullopt, {now_, nullptr});
+  ASSERT_EQ(held.size(), 16U);
+  EXPECT_EQ(held.front().suggestion.value, Value(5));
+  EXPECT_EQ(held.back().suggestion.value, Value(20));
+}
+
+TEST_F(Rules, CurrentTellsWhatTheBoardShowsInstead) {
+  apply(R"({"set":{"a":1}})", "first");
+  apply(R"({"base":1,"set":{"a":2}})", "second");
+  const auto echo = apply(R"({"base":1,"set":{"a":1,"b":1}})", "third");
+  ASSERT_EQ(says(echo), "unchanged(echo),applied");
+  ASSERT_TRUE(echo.ops[0].current);
+  EXPECT_EQ(echo.ops[0].current->value, Value(2));
+  EXPECT_EQ(echo.ops[0].current->actor, "second");
+  EXPECT_EQ(echo.ops[0].current->version, 2U);
+  EXPECT_FALSE(echo.ops[1].current);
+}
+
+TEST_F(Rules, ASubtreeGuardSeesARemoval) {
+  apply(R"({"set":{"t.a":1}})");
+  apply(R"({"set":{"t.b":2}})");
+  apply(R"({"unset":["t.b"]})");
+  EXPECT_EQ(says(apply(R"({"expect":{"fields":{"t":1}},"set":{"x":1}})")), "!stale");
+  EXPECT_EQ(says(apply(R"({"expect":{"fields":{"t":3}},"set":{"x":1}})")), "applied");
+  EXPECT_EQ(says(apply(R"({"expect":{"fields":{"t.b":0}},"set":{"y":1}})")), "applied");
+}
+
+TEST_F(Rules, WhatHasExpiredIsAbsentBeforeAnySweep) {
+  apply(R"({"ops":[{"op":"set","path":"presence.x","value":"here","ttl_ms":200}]})");
+  EXPECT_EQ(state(), R"({"presence":{"x":"here"}})");
+  now_ += 200;
+  EXPECT_EQ(state(), "{}");
+  EXPECT_EQ(says(apply(R"({"expect":{"fields":{"presence.x":0}},"ops":[{"op":"patch","path":"presence.x","add":["now a set"]}]})")), "applied");
+  EXPECT_EQ(state(), R"({"presence":{"x":["now a set"]}})");
+  EXPECT_TRUE(store_->verify(board_)->defects.empty());
+}
+
+TEST_F(Rules, ManyDeltasReplayToTheSameStateAndDigest) {
+  for (int i = 0; i < 200; ++i) {
+    const std::string n = std::to_string(i);
+    apply("{\"base\":" + std::to_string(i / 2 < static_cast<int>(version()) ? i / 2 : 0) + R"(,"confidence":")" +
+          (i % 3 == 0 ? "guess" : "stated") + R"(","ops":[{"op":"set","path":"a.)" + std::to_string(i % 7) + R"(","value":)" + n +
+          R"(},{"op":"patch","path":"s","add":["e)" + std::to_string(i % 11) + R"("],"remove":["e)" + std::to_string(i % 5) +
+          R"("]},{"op":"append","path":"log","value":")" + n + R"("},{"op":"incr","path":"n","by":)" + n + "}]}");
+  }
+  const auto report = store_->verify(board_);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->defects.empty()) << report->defects.front();
+  blackboard::Board mirror;
+  for (const auto& event : events_) {
+    mirror.apply(event->version, codec::feed_event_of(*event).changes);
+    ASSERT_EQ(mirror.digest(), event->digest) << event->version;
+  }
+  EXPECT_EQ(mirror.cells().size(), load().cells().size());
+}
+
+}  // namespace
+}  // namespace tafel

@@ -1,0 +1,172 @@
+// A server in this process on a directory of its own, which can be stopped and started again on the same endpoint, and what tests of the
+// SDK do with it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agents_sdk/cpp/agent.hpp"
+#include "broker/server.hpp"
+#include "common/base/text.hpp"
+#include "tests/blackboard/temporary_directory.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TAFEL_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TAFEL_SANITIZED 1
+#endif
+#endif
+
+namespace tafel::sdk {
+
+#ifdef TAFEL_SANITIZED
+inline constexpr int effort = 1;   // of 10
+#else
+inline constexpr int effort = 10;
+#endif
+
+inline constexpr milliseconds long_enough{60000};   // for what must happen; a test fails after it
+
+inline bool wait_until(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + long_enough;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return true;
+}
+
+class TestServer {
+ public:
+  explicit TestServer(std::string listen = "tcp://127.0.0.1:0", RoleTable roles = {})
+      : listen_(std::move(listen)), roles_(std::move(roles)), data_(directory_.path() / "data") {
+    if (listen_ == "ipc") listen_ = "ipc://" + (directory_.path() / "socket").string();
+    start();
+  }
+
+  // On the endpoint of the first start.
+  void start() {
+    broker::ServerOptions options;
+    options.data = data_;
+    options.listen = {listen_};
+    options.roles = roles_;
+    options.heartbeat_ms = 200;
+    auto started = broker::Server::start(std::move(options));
+    ASSERT_TRUE(started) << started.error().message;
+    server_ = std::move(*started);
+    listen_ = server_->endpoints().request.front();
+  }
+  void stop() {
+    EXPECT_TRUE(server_->stop());
+    server_.reset();
+  }
+  // Another store is served from the next start on.
+  void use_other_store() { data_ = directory_.path() / ("data" + std::to_string(++stores_)); }
+
+  const std::string& endpoint() const { return listen_; }
+  const std::string& epoch() const { return server_->epoch(); }
+
+  std::unique_ptr<Agent> connect(const std::string& actor, std::size_t outbox_deltas_max = 10'000) const {
+    AgentOptions options;
+    options.server = listen_;
+    options.actor = actor;
+    options.connect_timeout = long_enough;
+    options.submit_timeout = long_enough;
+    options.outbox_deltas_max = outbox_deltas_max;
+    auto agent = Agent::connect(std::move(options));
+    EXPECT_TRUE(agent) << agent.error().message;
+    return agent ? std::move(*agent) : nullptr;
+  }
+
+ private:
+  testing::TemporaryDirectory directory_;
+  std::string listen_;
+  RoleTable roles_;
+  std::filesystem::path data_;
+  int stores_ = 0;
+  std::unique_ptr<broker::Server> server_;
+};
+
+// What a watcher was told.
+class Recorder {
+ public:
+  Watcher watcher() {
+    return [this](const BoardEvent& event) {
+      std::unique_lock lock(mutex_);
+      events_.push_back(event);
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !blocked_; });
+    };
+  }
+  void block(bool blocked) {
+    const std::lock_guard lock(mutex_);
+    blocked_ = blocked;
+    changed_.notify_all();
+  }
+  bool wait_for_version(Version version) {
+    return wait([&](const BoardEvent& event) { return event.version >= version; });
+  }
+  bool wait_for_type(BoardEvent::Type type) {
+    return wait([&](const BoardEvent& event) { return event.type == type; });
+  }
+  std::vector<Version> versions() const {
+    std::vector<Version> versions;
+    for (const BoardEvent& event : events()) {
+      if (event.type == BoardEvent::Type::change) versions.push_back(event.version);
+    }
+    return versions;
+  }
+  std::size_t count(BoardEvent::Type type) const {
+    const auto all = events();
+    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [type](const BoardEvent& event) { return event.type == type; }));
+  }
+  std::vector<BoardEvent> events() const {
+    const std::lock_guard lock(mutex_);
+    return events_;
+  }
+
+ private:
+  bool wait(const std::function<bool(const BoardEvent&)>& wanted) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, long_enough, [&] { return std::any_of(events_.begin(), events_.end(), wanted); });
+  }
+
+  mutable std::mutex mutex_;   // guards all below: the watcher's thread writes, the test reads
+  std::condition_variable changed_;
+  std::vector<BoardEvent> events_;
+  bool blocked_ = false;
+};
+
+inline std::vector<Version> up_to(Version last, Version first = 1) {
+  std::vector<Version> versions;
+  for (Version version = first; version <= last; ++version) versions.push_back(version);
+  return versions;
+}
+
+inline std::string server_digest(Agent& agent, const std::string& board) {
+  const auto answer = agent.query(Map{{"what", "full"}, {"board", board}}, long_enough);
+  EXPECT_TRUE(answer) << answer.error().message;
+  const Value* digest = answer ? answer->find("digest") : nullptr;
+  const auto* text = digest == nullptr ? nullptr : digest->get_if<std::string>();
+  return text == nullptr ? "none" : *text;
+}
+
+inline std::string digest_of(const BoardHandle& board) { return to_hex(to_bytes(board.digest())); }
+
+inline std::shared_ptr<BoardHandle> join(Agent& agent, const std::string& board) {
+  auto joined = agent.join(board);
+  EXPECT_TRUE(joined) << joined.error().message;
+  return joined ? *joined : nullptr;
+}
+
+}  // namespace tafel::sdk
