@@ -92,7 +92,8 @@ std::string hint_for(std::string name, std::string_view prefix) {
   name.erase(0, name.find_first_not_of('-'));
   std::string best;
   std::size_t distance = 4;
-  for (const auto& option : options().options()) {
+  const po::options_description all = options();
+  for (const auto& option : all.options()) {
     const std::size_t found = edit_distance(name, option->long_name());
     if (found < distance) best = option->long_name(), distance = found;
   }
@@ -133,7 +134,8 @@ Result<Settings> from_command_line(const Texts& arguments) try {
 
 Settings from_environment(const Environment& environment) {
   Settings settings;
-  for (const auto& option : stored_options().options()) {
+  const po::options_description all = stored_options();  // named: a temporary would not outlive the head of the loop
+  for (const auto& option : all.options()) {
     std::string name = "TAFEL_" + option->long_name();
     std::transform(name.begin(), name.end(), name.begin(), [](char c) {
       return c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));

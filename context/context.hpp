@@ -20,14 +20,15 @@ using TokenCounter = std::function<std::size_t(std::string_view)>;
 // character).
 std::size_t estimate_tokens(std::string_view text);
 
+// Every member has a default, so that a caller may name only those that differ: {.pinned = {"budget"}}.
 struct Request {
-  std::string system;                             // instructions; always first
-  std::vector<std::string> pinned;                // dot paths that are always shown, whatever their confidence
+  std::string system{};                           // instructions; always first
+  std::vector<std::string> pinned{};              // dot paths that are always shown, whatever their confidence
   Confidence facts_from = Confidence::confirmed;  // facts at or above this are shown as authoritative
   std::string dialogue = "dialogue";              // path of the log of turns: entries {"role","content",…}
   std::size_t turns = 6;                          // last turns kept whole; 4 to 8 advised; 0: no dialogue
   std::size_t budget_tokens = 4000;               // of everything together
-  std::optional<std::string> task;                // what to do now; always last
+  std::optional<std::string> task{};              // what to do now; always last
   TokenCounter count = estimate_tokens;
 };
 

@@ -261,8 +261,10 @@ class AgentProcess {
     if (receipt->error) return fail(Fault::refused, fmt::format("{}: {}", done.delta.board, receipt->error->message));
     Report report{is_coordinator() ? Report::Kind::turn : Report::Kind::delta, done.delta.board, receipt->version,
                   tally_of(done.delta, *receipt), {}};
-    if (auto example = example_of(member_.name, done.delta, *receipt)) report.lines.push_back(std::move(*example));
     Seat& seat = *seat_at(done.index);
+    if (auto example = example_of(member_.name, done.delta, *receipt, *seat.board->snapshot())) {
+      report.lines.push_back(std::move(*example));
+    }
     --seat.on_their_way;
     if (seat.is_closing) report.kind = Report::Kind::closed;
     tell(report);

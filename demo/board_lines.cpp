@@ -11,15 +11,15 @@
 namespace tafel::demo {
 namespace {
 
-constexpr std::size_t lines_max = 5;
+constexpr std::size_t lines_max = 6;
 constexpr std::size_t value_columns = 48;
-constexpr std::size_t context_columns = 116;
+constexpr std::size_t context_columns = 220;
 
 std::string confidence_text(const blackboard::FieldView& field) {
   switch (field.kind) {
     case Kind::register_: return fmt::format(" ({}, {})", name_of(field.confidence), field.actor);
     case Kind::set: return fmt::format(" (set of {})", field.elements.size());
-    case Kind::counter: return " (counter)";
+    case Kind::counter:
     case Kind::max:
     case Kind::min:
     case Kind::log: return "";
@@ -43,9 +43,12 @@ std::vector<std::string> board_lines(const blackboard::Board& board) {
   std::map<Path, std::size_t> held;
   for (const auto& suggestion : blackboard::suggestions(board, std::nullopt, {})) ++held[suggestion.path];
   std::vector<std::string> lines;
+  std::vector<std::string> others;
   for (const blackboard::FieldView& field : blackboard::fields(board, std::nullopt, {})) {
-    if (field.kind != Kind::log) lines.push_back(field_line(field, held[field.path]));
+    if (field.kind != Kind::register_ && field.kind != Kind::set) continue;
+    (field.path.first_segment() == "trip" ? lines : others).push_back(field_line(field, held[field.path]));
   }
+  lines.insert(lines.end(), others.begin(), others.end());
   return lines;
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "common/codec/delta_codec.hpp"
-#include "common/codec/json.hpp"
 #include "demo/checker.hpp"
 #include "demo/naive.hpp"
 
@@ -70,7 +69,7 @@ class Evaluation {
     tafel.losses += find_losses(check.schedule, check.ending);
     tafel.losses.updates += check.untold.size() + check.unseen.size();
     for (const Arrival& arrival : check.schedule.arrivals) {
-      tafel.bytes += codec::to_json(codec::delta_to_value(arrival.delta)).size();
+      tafel.bytes += canonical(codec::delta_to_value(arrival.delta)).size();
     }
     if (check.untold.empty()) compare(check.schedule);
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/base/check.hpp"
-#include "common/codec/json.hpp"
 #include "demo/seen.hpp"
 
 namespace tafel::demo {
@@ -111,12 +110,14 @@ class Writer {
   std::vector<std::vector<std::string>> touched_;
 };
 
+std::size_t encoded_bytes(const Value& message) { return canonical(message).size(); }
+
 // What the way makes of the state `now` when the writer's message arrives; adds the message's size to `bytes`.
 Value arrive(NaiveWay way, const Writer& writer, Value now, std::size_t& bytes) {
   Value message{Map{}};
   switch (way) {
     case NaiveWay::whole_state:
-      bytes += codec::to_json(writer.copy()).size();
+      bytes += encoded_bytes(writer.copy());
       return writer.copy();
     case NaiveWay::shallow_merge:
       for (const auto& path : writer.touched()) message.set(path.front(), *writer.copy().find(path.front()));
@@ -130,7 +131,7 @@ Value arrive(NaiveWay way, const Writer& writer, Value now, std::size_t& bytes) 
       }
       break;
   }
-  bytes += codec::to_json(message).size();
+  bytes += encoded_bytes(message);
   return now;
 }
 

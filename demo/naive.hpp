@@ -20,7 +20,7 @@ std::string_view name_of(NaiveWay way);   // "whole_state", …
 
 struct NaiveRun {
   Value state{Map{}};       // at the end, as nested maps
-  std::size_t bytes = 0;    // of JSON that the agents sent
+  std::size_t bytes = 0;    // that the agents sent, as MessagePack
 };
 
 NaiveRun merge_naively(NaiveWay way, const Schedule& schedule);

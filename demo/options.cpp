@@ -34,7 +34,7 @@ po::options_description public_options() {
   add("limit", po::value<std::string>()->value_name("N"), "only the first N dialogues");
   add("agents", po::value<std::string>()->value_name("N"), "agents of the team, 6 to 32 (8)");
   add("boards-at-once", po::value<std::string>()->value_name("N"), "dialogues in flight (2; 8 with --dialogues)");
-  add("pace", po::value<std::string>()->value_name("MS"), "how long an agent thinks about a turn (120; 10 with --dialogues)");
+  add("pace", po::value<std::string>()->value_name("MS"), "how long an agent thinks about a turn (250; 10 with --dialogues)");
   add("data", po::value<std::string>()->value_name("DIR"), "keep server data and journals in DIR, which must be empty or new");
   add("keep", po::bool_switch(), "leave the server up at the end, and say what to try");
   add("json", po::value<std::string>()->value_name("FILE"), "write the summary as JSON");

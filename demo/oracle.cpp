@@ -132,6 +132,7 @@ void judge_counter(const std::vector<Mention>& counts, const EndField* end, Loss
   const std::int64_t shown = end == nullptr ? 0 : end->value.as_int64().value_or(0);
   const auto missing = static_cast<std::size_t>(total > shown ? total - shown : shown - total);
   losses.updates += std::min(missing, counts.size());
+  losses.increments += std::min(missing, counts.size());
 }
 
 void judge_log(const std::vector<Mention>& appends, const EndField* end, Losses& losses) {
@@ -157,6 +158,7 @@ Losses& Losses::operator+=(const Losses& other) {
   members += other.members;
   facts += other.facts;
   updates += other.updates;
+  increments += other.increments;
   return *this;
 }
 

@@ -17,6 +17,7 @@ struct Losses {
   std::size_t members = 0;   // elements that were added, that nobody who had seen them removed, and that are missing
   std::size_t facts = 0;     // fields where a confirmed or verified value gave way to a weaker or stale one
   std::size_t updates = 0;   // words, increments, log entries and removals without a trace, gone by somebody who had not seen them
+  std::size_t increments = 0;  // those of the updates that are increments of a counter
 
   std::size_t total() const { return flushed + members + facts + updates; }
   Losses& operator+=(const Losses& other);

@@ -7,6 +7,7 @@
 
 #include "common/codec/fields.hpp"
 #include "common/codec/json.hpp"
+#include "demo/seen.hpp"
 
 namespace tafel::demo {
 namespace {
@@ -27,19 +28,42 @@ constexpr std::array<std::pair<std::string_view, std::size_t Tally::*>, 7> count
                                                                                    {"echoes", &Tally::echoes},
                                                                                    {"refused", &Tally::refused}}};
 
-// Where a sibling or a whole set stands against what was written.
-std::string current_text(const OpResult& result) {
-  if (!result.current) return "what stands there";
-  std::string text = brief(result.current->value);
-  if (result.current->confidence && result.current->actor) {
-    text += fmt::format(" ({}, {})", name_of(*result.current->confidence), *result.current->actor);
-  }
-  return text;
+std::string claim_text(const Value& value, Confidence confidence, const std::string& actor) {
+  return fmt::format("{} ({}, {})", brief(value), name_of(confidence), actor);
 }
 
-std::string written_text(const Op& op) {
-  if (op.verb != Verb::patch) return brief(op.value);
-  return fmt::format("removal of {}", brief(List(op.remove)));
+std::string current_text(const OpResult& result) {
+  if (!result.current) return "what stands there";
+  if (!result.current->confidence || !result.current->actor) return brief(result.current->value);
+  return claim_text(result.current->value, *result.current->confidence, *result.current->actor);
+}
+
+// The other values that the copy shows beside the one written.
+std::string rivals_text(const Op& op, const blackboard::Board& mirror) {
+  std::string text;
+  if (const RegisterCell* cell = register_at(mirror, op.path)) {
+    for (const Sibling& sibling : cell->siblings) {
+      if (sibling.value == op.value) continue;
+      text += (text.empty() ? "" : ", ") + claim_text(sibling.value, sibling.dot.confidence, sibling.dot.actor);
+    }
+  }
+  return text.empty() ? "a concurrent value" : text;
+}
+
+std::string written_text(const Op& op, const Delta& delta, const std::string& actor) {
+  const Confidence confidence = op.confidence.value_or(delta.confidence.value_or(Confidence::stated));
+  if (op.verb != Verb::patch) return claim_text(op.value, confidence, actor);
+  return fmt::format("removal of {} ({}, {})", brief(List(op.remove)), name_of(confidence), actor);
+}
+
+// The index of the first op on a single leaf of the trip with this outcome.
+std::optional<std::size_t> find_op(const Delta& delta, const Receipt& receipt, Outcome outcome) {
+  for (std::size_t i = 0; i < receipt.ops.size() && i < delta.ops.size(); ++i) {
+    const Op& op = delta.ops[i];
+    const bool is_leaf = op.path.starts_with("trip.") && op.value.get_if<Map>() == nullptr;
+    if (is_leaf && receipt.ops[i].outcome == outcome) return i;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -75,19 +99,15 @@ Result<Report> report_from_line(std::string_view line) {
   return reader.finish(std::move(report));
 }
 
-std::optional<std::string> example_of(const std::string& actor, const Delta& delta, const Receipt& receipt) {
-  for (std::size_t i = 0; i < receipt.ops.size() && i < delta.ops.size(); ++i) {
-    const Op& op = delta.ops[i];
-    const OpResult& result = receipt.ops[i];
-    if (op.value.get_if<Map>() != nullptr) continue;   // many leaves: no good example
-    if (result.outcome == Outcome::held) {
-      return fmt::format("held       {}: {} ({}, {}); {} stays", op.path, written_text(op),
-                         name_of(op.confidence.value_or(delta.confidence.value_or(Confidence::stated))), actor, current_text(result));
-    }
-    if (result.outcome == Outcome::kept_both) {
-      return fmt::format("kept both  {}: {} ({}, {}) beside {}", op.path, written_text(op),
-                         name_of(op.confidence.value_or(delta.confidence.value_or(Confidence::stated))), actor, current_text(result));
-    }
+std::optional<std::string> example_of(const std::string& actor, const Delta& delta, const Receipt& receipt,
+                                      const blackboard::Board& mirror) {
+  if (const auto kept = find_op(delta, receipt, Outcome::kept_both)) {
+    const Op& op = delta.ops[*kept];
+    return fmt::format("kept both  {}: {} beside {}", op.path, written_text(op, delta, actor), rivals_text(op, mirror));
+  }
+  if (const auto held = find_op(delta, receipt, Outcome::held)) {
+    const Op& op = delta.ops[*held];
+    return fmt::format("held       {}: {}; {} stays", op.path, written_text(op, delta, actor), current_text(receipt.ops[*held]));
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "blackboard/board.hpp"
 #include "common/base/result.hpp"
 #include "demo/tally.hpp"
 
@@ -31,7 +32,9 @@ struct Report {
 std::string report_to_line(const Report& report);                 // with the end of the line
 Result<Report> report_from_line(std::string_view line);
 
-// What to show of a receipt: the first thing that was held or kept beside another value, told as a sentence; nullopt when there is none.
-std::optional<std::string> example_of(const std::string& actor, const Delta& delta, const Receipt& receipt);
+// What to show of a receipt: the first value that was kept beside another one, else the first word on the trip that was held, told as a
+// sentence; nullopt when there is none. `mirror` is the agent's copy, which may not have the delta yet.
+std::optional<std::string> example_of(const std::string& actor, const Delta& delta, const Receipt& receipt,
+                                      const blackboard::Board& mirror);
 
 }  // namespace tafel::demo

@@ -11,7 +11,7 @@ constexpr std::int64_t terminal_interval_ms = 250;
 constexpr std::int64_t plain_interval_ms = 2'000;
 constexpr std::int64_t example_interval_ms = 400;
 constexpr std::size_t examples_max = 16;
-constexpr std::size_t line_columns = 118;
+constexpr std::size_t line_columns = 150;
 
 }  // namespace
 

@@ -11,11 +11,12 @@
 namespace tafel::demo {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::size_t Losses::*>, 4> loss_rows{
+constexpr std::array<std::pair<std::string_view, std::size_t Losses::*>, 5> loss_rows{
     {{"fields flushed by blanks", &Losses::flushed},
      {"list members lost", &Losses::members},
      {"verified facts overwritten", &Losses::facts},
-     {"lost updates", &Losses::updates}}};
+     {"lost updates", &Losses::updates},
+     {"  of them, increments", &Losses::increments}}};
 
 double percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -79,6 +80,7 @@ std::string table_text(const Summary& summary) {
 Value losses_to_value(const Losses& losses) {
   return Map{{"facts", std::uint64_t{losses.facts}},
              {"flushed", std::uint64_t{losses.flushed}},
+             {"increments", std::uint64_t{losses.increments}},
              {"members", std::uint64_t{losses.members}},
              {"updates", std::uint64_t{losses.updates}}};
 }

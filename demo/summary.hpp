@@ -14,7 +14,7 @@ namespace tafel::demo {
 struct Column {
   std::string name;      // "tafel", "whole_state", …
   Losses losses;
-  std::size_t bytes = 0; // that the agents wrote
+  std::size_t bytes = 0; // that the agents wrote, as MessagePack
 };
 
 struct Check {

@@ -153,7 +153,7 @@ class Supervisor {
   std::vector<std::string> agent_arguments(std::size_t member) const {
     const bool is_own_set = options_.dialogues.empty();
     const std::size_t boards = options_.boards_at_once > 0 ? options_.boards_at_once : is_own_set ? 2 : 8;
-    const std::int64_t pace = options_.pace_ms >= 0 ? options_.pace_ms : is_own_set ? 120 : 10;
+    const std::int64_t pace = options_.pace_ms >= 0 ? options_.pace_ms : is_own_set ? 250 : 10;
     return {own_program().string(), "agent",
             "--server", endpoint_,
             "--member", std::to_string(member),

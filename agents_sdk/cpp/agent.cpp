@@ -18,11 +18,14 @@ class ConnectedAgent final : public Agent {
 
   const std::string& actor() const override { return core_->options().actor; }
   std::string epoch() const override { return core_->link().epoch(); }
-  Ticket submit(const std::string& board, const DeltaBuilder& delta) override { return core_->submit(board, delta.delta()); }
+  Ticket submit(const std::string& board, const DeltaBuilder& delta) override {
+    return core_->submit(board, delta.delta());
+  }
   Ticket submit(const Delta& delta) override { return core_->submit(delta.board, delta); }
   Result<Receipt> apply(const std::string& board, const DeltaBuilder& delta) override;
   Result<std::shared_ptr<BoardHandle>> join(const std::string& board) override;
-  Result<std::uint64_t> follow(const std::string& board, Version from, std::vector<std::string> paths, Watcher watcher) override;
+  Result<std::uint64_t> follow(const std::string& board, Version from, std::vector<std::string> paths,
+                               Watcher watcher) override;
   void unfollow(std::uint64_t number) override { core_->unfollow(number); }
   Result<Value> query(const Value& body, milliseconds timeout) override { return core_->link().query(body, timeout); }
   std::size_t outbox_size() const override { return core_->link().outbox_size(); }
@@ -33,7 +36,7 @@ class ConnectedAgent final : public Agent {
   std::shared_ptr<JoinedBoard> joined_or_new(const std::string& board);
 
   const std::shared_ptr<Core> core_;
-  std::mutex mutex_;   // guards `boards_`: any thread of the host may join
+  std::mutex mutex_;  // guards `boards_`: any thread of the host may join
   std::map<std::string, std::weak_ptr<JoinedBoard>> boards_;
 };
 
@@ -59,11 +62,13 @@ Result<Receipt> ConnectedAgent::apply(const std::string& board, const DeltaBuild
 Result<std::shared_ptr<BoardHandle>> ConnectedAgent::join(const std::string& board) {
   if (const auto defect = board_id_defect(board)) return bad_board(*defect);
   auto handle = joined_or_new(board);
-  if (auto live = handle->wait_live(core_->options().submit_timeout); !live) return tl::unexpected<Failure>(live.error());
+  if (auto live = handle->wait_live(core_->options().submit_timeout); !live)
+    return tl::unexpected<Failure>(live.error());
   return handle;
 }
 
-Result<std::uint64_t> ConnectedAgent::follow(const std::string& board, Version from, std::vector<std::string> paths, Watcher watcher) {
+Result<std::uint64_t> ConnectedAgent::follow(const std::string& board, Version from, std::vector<std::string> paths,
+                                             Watcher watcher) {
   if (const auto defect = board_id_defect(board)) return bad_board(*defect);
   return core_->follow(board, from, std::move(paths), std::move(watcher));
 }

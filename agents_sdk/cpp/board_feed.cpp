@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agents_sdk/cpp/ticket.hpp"
 #include "blackboard/read.hpp"
 
 namespace tafel::sdk {
@@ -151,16 +152,18 @@ std::optional<Value> BoardFeed::get(const Path& path, TimeMs now) const {
 
 Result<void> BoardFeed::wait_for(Version version, milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  const bool ended = changed_.wait_for(lock, timeout, [&] { return closed_ || mirror_.version() >= version; });
+  const bool ended = changed_.wait_for(lock, bounded(timeout), [&] { return closed_ || mirror_.version() >= version; });
   if (mirror_.version() >= version) return {};
-  if (ended) return fail(Fault::closed, fmt::format("the agent was closed before the mirror of {} had version {}", id_, version));
-  return fail(Fault::unreachable, fmt::format("the mirror of {} is at version {}, not yet at {}, after {} ms", id_, mirror_.version(),
-                                              version, timeout.count()));
+  if (ended)
+    return fail(Fault::closed,
+                fmt::format("the agent was closed before the mirror of {} had version {}", id_, version));
+  return fail(Fault::unreachable, fmt::format("the mirror of {} is at version {}, not yet at {}, after {} ms", id_,
+                                              mirror_.version(), version, timeout.count()));
 }
 
 Result<void> BoardFeed::wait_live(milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, timeout, [&] { return closed_ || refusal_ || mirror_.is_live(); });
+  changed_.wait_for(lock, bounded(timeout), [&] { return closed_ || refusal_ || mirror_.is_live(); });
   if (mirror_.is_live()) return {};
   if (refusal_) return tl::unexpected<Failure>(*refusal_);
   if (closed_) return fail(Fault::closed, fmt::format("the agent was closed before it had joined {}", id_));

@@ -1,6 +1,7 @@
-// One followed board, between the link's thread, which feeds it, and the host's threads, which read it, wait on it and watch it. Watchers
-// normally get what the mirror gets; one whose queue is full is left behind, is then fed from the server's log by a stream of its own
-// (link), and comes back when it has reached the mirror. So nobody waits for a slow watcher and it misses nothing.
+// One followed board, between the link's thread, which feeds it, and the host's threads, which read it, wait on it and
+// watch it. Watchers normally get what the mirror gets; one whose queue is full is left behind, is then fed from the
+// server's log by a stream of its own (link), and comes back when it has reached the mirror. So nobody waits for a slow
+// watcher and it misses nothing.
 #pragma once
 
 #include <condition_variable>
@@ -43,7 +44,7 @@ class BoardFeed {
   struct Behind {
     std::uint64_t number = 0;
     Version from = 0;
-    std::string epoch;                    // of the versions that it counts
+    std::string epoch;  // of the versions that it counts
     std::shared_ptr<WatchQueue> queue;
   };
   std::vector<Behind> behind();
@@ -71,7 +72,7 @@ class BoardFeed {
   struct Tap {
     std::uint64_t number = 0;
     std::shared_ptr<WatchQueue> queue;
-    Version last = 0;                     // the last version that it was given
+    Version last = 0;  // the last version that it was given
     bool behind = false;
   };
 
@@ -81,7 +82,7 @@ class BoardFeed {
   Tap* find(std::uint64_t number);
 
   const std::string id_;
-  mutable std::mutex mutex_;              // guards all below: readers want the state as it is, not a queue of what became of it
+  mutable std::mutex mutex_;  // guards all below: readers want the state as it is, not a queue of what became of it
   std::condition_variable changed_;
   Mirror mirror_;
   std::vector<Tap> taps_;

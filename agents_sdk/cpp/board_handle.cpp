@@ -12,7 +12,7 @@
 namespace tafel::sdk {
 namespace {
 
-constexpr std::size_t patient_attempts = 3;                  // so many are made without waiting
+constexpr std::size_t patient_attempts = 3;  // so many are made without waiting
 constexpr std::int64_t contention_wait_ms_max = 64;
 
 TimeMs wall_now() {
@@ -42,8 +42,8 @@ Version found_version(const Receipt& receipt) {
 // Many racers for one field get out of each other's way: a random pause that grows with the attempts.
 void pause_before(std::size_t attempt, Random& random) {
   if (attempt < patient_attempts) return;
-  const std::int64_t limit = std::min<std::int64_t>(std::int64_t{1} << std::min<std::size_t>(attempt - patient_attempts, 6),
-                                                    contention_wait_ms_max);
+  const std::int64_t limit = std::min<std::int64_t>(
+      std::int64_t{1} << std::min<std::size_t>(attempt - patient_attempts, 6), contention_wait_ms_max);
   const auto byte = static_cast<std::uint8_t>(random.bytes(1)[0]);
   std::this_thread::sleep_for(milliseconds(byte % (limit + 1)));
 }
@@ -62,8 +62,8 @@ std::optional<Value> JoinedBoard::get(std::string_view path) const {
 
 Value JoinedBoard::state() const { return blackboard::state(*snapshot(), {wall_now(), nullptr}); }
 
-Result<Receipt> JoinedBoard::transact(const std::function<std::optional<DeltaBuilder>(const blackboard::Board&)>& compute,
-                                      std::size_t attempts) {
+Result<Receipt> JoinedBoard::transact(
+    const std::function<std::optional<DeltaBuilder>(const blackboard::Board&)>& compute, std::size_t attempts) {
   if (attempts == 0) return fail(Fault::bad_config, "a transaction needs at least one attempt");
   SystemRandom random;
   Result<Receipt> receipt = fail(Fault::busy, "no attempt was made");

@@ -9,7 +9,8 @@ namespace tafel::sdk {
 
 class JoinedBoard final : public BoardHandle {
  public:
-  JoinedBoard(std::shared_ptr<Core> core, std::shared_ptr<BoardFeed> feed) : core_(std::move(core)), feed_(std::move(feed)) {}
+  JoinedBoard(std::shared_ptr<Core> core, std::shared_ptr<BoardFeed> feed)
+      : core_(std::move(core)), feed_(std::move(feed)) {}
   ~JoinedBoard() override;
 
   Result<void> wait_live(milliseconds timeout) { return feed_->wait_live(timeout); }

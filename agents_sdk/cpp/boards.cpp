@@ -84,7 +84,8 @@ std::int64_t Boards::next(std::int64_t now) const {
 }
 
 bool Boards::awaits_answer() const {
-  return std::any_of(followed_.begin(), followed_.end(), [](const auto& entry) { return entry.second.ask != 0 && !entry.second.confirmed; });
+  return std::any_of(followed_.begin(), followed_.end(),
+                     [](const auto& entry) { return entry.second.ask != 0 && !entry.second.confirmed; });
 }
 
 bool Boards::awaits_heartbeat() const {
@@ -111,7 +112,8 @@ void Boards::connection_ended() {
 
 void Boards::subscribe(Followed& followed, Version from, std::int64_t now) {
   const std::uint64_t id = feed_.new_id();
-  const codec::Message message{std::string(codec::message::subscribe), id, codec::to_value(codec::Subscribe{followed.board->id(), from, {}})};
+  const codec::Message message{std::string(codec::message::subscribe), id,
+                               codec::to_value(codec::Subscribe{followed.board->id(), from, {}})};
   if (!feed_.send(codec::encode_message(message), now)) return;
   followed.ask = id;
   followed.confirmed = false;
@@ -141,7 +143,8 @@ void Boards::page_came(const std::string& board, std::uint64_t number, Result<Va
 }
 
 void Boards::refused(const codec::Message& message, std::int64_t now) {
-  const auto at = std::find_if(followed_.begin(), followed_.end(), [&](const auto& entry) { return entry.second.ask == message.id; });
+  const auto at = std::find_if(followed_.begin(), followed_.end(),
+                               [&](const auto& entry) { return entry.second.ask == message.id; });
   if (at == followed_.end() || message.id == 0) return;
   Followed& followed = at->second;
   const auto error = codec::error_from_value(message.body);
@@ -162,7 +165,8 @@ void Boards::act(Followed& followed, Mirror::Next next, std::int64_t now) {
   followed.page = 0;
   if (next == Mirror::Next::resubscribe || followed.board->standing().broken_in_a_row > 1) wait_out(followed, now);
   if (next == Mirror::Next::resubscribe || !was_asked) return;
-  const codec::Message message{std::string(codec::message::unsubscribe), feed_.new_id(), Map{{"board", followed.board->id()}}};
+  const codec::Message message{std::string(codec::message::unsubscribe), feed_.new_id(),
+                               Map{{"board", followed.board->id()}}};
   feed_.send(codec::encode_message(message), now);
 }
 

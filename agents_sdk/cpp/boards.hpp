@@ -1,5 +1,5 @@
-// The boards that an agent follows, on its one feed connection: reads their snapshots by pages, subscribes, hands events to their mirrors,
-// and begins again wherever something was missed. Belongs to the link's thread.
+// The boards that an agent follows, on its one feed connection: reads their snapshots by pages, subscribes, hands
+// events to their mirrors, and begins again wherever something was missed. Belongs to the link's thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Boards {
   void tick(std::int64_t now);
   std::int64_t next(std::int64_t now) const;
 
-  bool awaits_answer() const;     // of the feed connection
+  bool awaits_answer() const;  // of the feed connection
   bool awaits_heartbeat() const;
   // Watchers that need a stream of their own.
   struct Straggler {
@@ -38,9 +38,9 @@ class Boards {
  private:
   struct Followed {
     std::shared_ptr<BoardFeed> board;
-    std::uint64_t ask = 0;          // id of the subscribe; 0: none is open
-    bool confirmed = false;         // its answer came: what comes now belongs to it
-    std::uint64_t page = 0;         // number of the page that was asked for; 0: none
+    std::uint64_t ask = 0;   // id of the subscribe; 0: none is open
+    bool confirmed = false;  // its answer came: what comes now belongs to it
+    std::uint64_t page = 0;  // number of the page that was asked for; 0: none
     std::int64_t not_before = 0;
     std::int64_t wait_ms = 0;
   };
@@ -60,7 +60,7 @@ class Boards {
   std::map<std::string, Followed> followed_;
   std::uint64_t generation_ = 0;
   std::uint64_t last_page_ = 0;
-  std::int64_t now_ = 0;            // of the turn: answers to pages come without a time
+  std::int64_t now_ = 0;  // of the turn: answers to pages come without a time
   bool was_open_ = false;
 };
 

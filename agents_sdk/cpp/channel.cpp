@@ -8,8 +8,8 @@
 #include "common/net/socket.hpp"
 
 namespace tafel::sdk {
-Channel::Channel(std::shared_ptr<net::Context> context, codec::Hello hello)
-    : context_(std::move(context)), hello_(std::move(hello)) {}
+Channel::Channel(std::shared_ptr<net::Context> context, codec::Hello hello, int receive_queue)
+    : context_(std::move(context)), hello_(std::move(hello)), receive_queue_(receive_queue) {}
 
 Channel::~Channel() = default;
 
@@ -31,7 +31,9 @@ void Channel::tick(std::int64_t now) {
   }
 }
 
-std::int64_t Channel::next(std::int64_t now) const { return endpoint_.empty() ? now + limits::ping_ms : liveness_.next(now); }
+std::int64_t Channel::next(std::int64_t now) const {
+  return endpoint_.empty() ? now + limits::ping_ms : liveness_.next(now);
+}
 
 bool Channel::send(std::string_view bytes, std::int64_t now) {
   if (!dealer_ || !open()) return false;
@@ -46,7 +48,8 @@ std::optional<Channel::Received> Channel::receive(std::int64_t now) {
     if (!bytes) return std::nullopt;
     auto message = codec::decode_message(*bytes, codec::answer_limits);
     if (!message) {
-      std::fprintf(stderr, "tafel: a message of %s is not understood: %s\n", endpoint_.c_str(), message.error().message.c_str());
+      std::fprintf(stderr, "tafel: a message of %s is not understood: %s\n", endpoint_.c_str(),
+                   message.error().message.c_str());
       continue;
     }
     liveness_.heard(now);
@@ -61,8 +64,11 @@ void Channel::probe(std::int64_t now) {
 
 void Channel::connect(std::int64_t now) {
   dealer_.reset();
-  auto dealer = net::Dealer::connect(*context_, endpoint_, limits::answer_bytes_max);
-  if (!dealer) return refuse(dealer.error(), false, now);
+  auto dealer = net::Dealer::connect(*context_, endpoint_, limits::answer_bytes_max, receive_queue_);
+  if (!dealer) {
+    liveness_.not_connected(now);
+    return refuse(dealer.error(), dealer.error().fault != Fault::bad_config);
+  }
   dealer_ = std::move(*dealer);
   liveness_.connected(now);
 }
@@ -94,17 +100,23 @@ bool Channel::is_own(const codec::Message& message, std::int64_t now) {
   }
   if (open() || message.id != hello_id_) return false;
   const bool may_pass = error->code == ErrorCode::busy || error->code == ErrorCode::unavailable;
-  refuse({Fault::refused, fmt::format("{} refused the hello: {}: {}", endpoint_, name_of(error->code), error->message)}, may_pass,
-         now);
+  liveness_.put_off(now);
+  refuse({Fault::refused, fmt::format("{} refused the hello: {}: {}", endpoint_, name_of(error->code), error->message)},
+         may_pass);
   return true;
 }
 
 void Channel::take_welcome(const codec::Message& message, std::int64_t now) {
   auto welcome = codec::welcome_from_value(message.body);
-  if (!welcome) return refuse({Fault::refused, endpoint_ + " sent a welcome that is not understood: " + welcome.error().message}, false, now);
-  if (welcome->protocol != codec::protocol_version) {
-    return refuse({Fault::refused, fmt::format("{} speaks protocol {}, this client speaks {}", endpoint_, welcome->protocol,
-                                               codec::protocol_version)}, false, now);
+  std::string defect;
+  if (!welcome) {
+    defect = "sent a welcome that is not understood: " + welcome.error().message;
+  } else if (welcome->protocol != codec::protocol_version) {
+    defect = fmt::format("speaks protocol {}, this client speaks {}", welcome->protocol, codec::protocol_version);
+  }
+  if (!defect.empty()) {
+    liveness_.put_off(now);
+    return refuse({Fault::refused, endpoint_ + " " + defect}, false);
   }
   welcome_ = std::move(*welcome);
   refusal_.reset();
@@ -112,10 +124,9 @@ void Channel::take_welcome(const codec::Message& message, std::int64_t now) {
   liveness_.welcomed(now);
 }
 
-void Channel::refuse(Failure failure, bool may_pass, std::int64_t now) {
+void Channel::refuse(Failure failure, bool may_pass) {
   refusal_ = std::move(failure);
   refusal_may_pass_ = may_pass;
-  liveness_.put_off(now);
 }
 
 }  // namespace tafel::sdk

@@ -1,6 +1,6 @@
-// One connection to one socket of the server: the DEALER, its hello, its pings, and a new connection when the old one is worth nothing.
-// Whoever uses it compares `generation` to see that the server greeted us anew and has forgotten what was asked before. Belongs to
-// the link's thread.
+// One connection to one socket of the server: the DEALER, its hello, its pings, and a new connection when the old one
+// is worth nothing. Whoever uses it compares `generation` to see that the server greeted us anew and has forgotten what
+// was asked before. Belongs to the link's thread.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace tafel::sdk {
 
 class Channel {
  public:
-  Channel(std::shared_ptr<net::Context> context, codec::Hello hello);
+  // `receive_queue`: as in net::Dealer::connect.
+  Channel(std::shared_ptr<net::Context> context, codec::Hello hello, int receive_queue = 0);
   ~Channel();
 
   // Where to connect; another endpoint than before ends the old connection.
@@ -41,15 +42,15 @@ class Channel {
   std::optional<Received> receive(std::int64_t now);
 
   bool open() const { return liveness_.open(); }
-  std::uint64_t generation() const { return generation_; }   // counts welcomes
+  std::uint64_t generation() const { return generation_; }  // counts welcomes
   const codec::Welcome& welcome() const { return welcome_; }
-  std::uint64_t new_id() { return ++last_id_; }               // of a message on this channel
+  std::uint64_t new_id() { return ++last_id_; }  // of a message on this channel
   // Why the server did not welcome us the last time; nullopt while it has not answered.
   const std::optional<Failure>& refusal() const { return refusal_; }
   bool refused_for_good() const { return refusal_ && !refusal_may_pass_; }
   Liveness& liveness() { return liveness_; }
   net::Dealer* dealer() { return dealer_.get(); }
-  // To be called by who was told that the server is another one: look at once.
+  // Asks at once whether the server still knows us.
   void probe(std::int64_t now);
 
  private:
@@ -58,10 +59,11 @@ class Channel {
   void ping(std::int64_t now);
   bool is_own(const codec::Message& message, std::int64_t now);
   void take_welcome(const codec::Message& message, std::int64_t now);
-  void refuse(Failure failure, bool may_pass, std::int64_t now);
+  void refuse(Failure failure, bool may_pass);
 
   std::shared_ptr<net::Context> context_;
   codec::Hello hello_;
+  int receive_queue_;
   std::string endpoint_;
   std::unique_ptr<net::Dealer> dealer_;
   Liveness liveness_;

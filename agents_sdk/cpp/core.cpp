@@ -22,7 +22,8 @@ bool names_a_version(const Delta& delta) { return delta.base || delta.expect.ver
 ErrorInfo foreign_base(const std::string& made_for, const std::string& board) {
   ErrorInfo error;
   error.code = ErrorCode::bad_value;
-  error.message = fmt::format("the delta was made from a context of {}; its base says nothing about {}", made_for, board);
+  error.message =
+      fmt::format("the delta was made from a context of {}; its base says nothing about {}", made_for, board);
   return error;
 }
 
@@ -51,23 +52,25 @@ Ticket Core::submit(const std::string& board, Delta delta) {
   if (names_a_version(delta)) entry.epoch = link_->epoch();
   entry.ticket = std::make_shared<Ticket::State>(delta.id);
   const Ticket ticket(entry.ticket);
-  if (auto taken = link_->submit(std::move(entry)); !taken) return answered_ticket(delta.id, tl::unexpected<Failure>(taken.error()));
+  if (auto taken = link_->submit(std::move(entry)); !taken)
+    return answered_ticket(delta.id, tl::unexpected<Failure>(taken.error()));
   return ticket;
 }
 
 Result<Receipt> Core::apply(const std::string& board, const Delta& delta, BoardFeed* mirror) {
-  const Time deadline = std::chrono::steady_clock::now() + options_.submit_timeout;
+  const Time deadline = std::chrono::steady_clock::now() + bounded(options_.submit_timeout);
   auto receipt = submit(board, delta).wait(options_.submit_timeout);
   // A dry run names a version that will not be.
   if (!receipt || receipt->error || delta.check || mirror == nullptr) return receipt;
   if (auto seen = mirror->wait_for(receipt->version, left_until(deadline)); !seen) {
-    return fail(seen.error().fault, fmt::format("delta {} is committed with version {}, but {}", receipt->id, receipt->version,
-                                                seen.error().message));
+    return fail(seen.error().fault, fmt::format("delta {} is committed with version {}, but {}", receipt->id,
+                                                receipt->version, seen.error().message));
   }
   return receipt;
 }
 
-Result<std::uint64_t> Core::follow(const std::string& board, Version from, std::vector<std::string> paths, Watcher watcher) {
+Result<std::uint64_t> Core::follow(const std::string& board, Version from, std::vector<std::string> paths,
+                                   Watcher watcher) {
   auto queue = WatchQueue::start(std::move(watcher), link_->waker());
   if (!queue) return tl::unexpected<Failure>(queue.error());
   StreamOptions stream;

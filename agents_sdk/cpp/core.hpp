@@ -1,5 +1,5 @@
-// What an agent and the boards that it follows share: the link, the ids, and who is to be ended with the agent. Lives as long as one of them;
-// after the agent has been closed every call answers Fault::closed.
+// What an agent and the boards that it follows share: the link, the ids, and who is to be ended with the agent. Lives
+// as long as one of them; after the agent has been closed every call answers Fault::closed.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ class Core {
   const AgentOptions options_;
   const std::shared_ptr<Link> link_;
   std::atomic<std::uint64_t> last_number_{0};
-  std::mutex mutex_;   // guards all below: any thread of the host may come
+  std::mutex mutex_;  // guards all below: any thread of the host may come
   SystemRandom random_;
   std::map<std::uint64_t, std::shared_ptr<WatchQueue>> follows_;
 };

@@ -14,7 +14,9 @@ DeltaBuilder& DeltaBuilder::id(std::string id) {
   return *this;
 }
 
-DeltaBuilder& DeltaBuilder::set(std::string_view path, Value value) { return add_valued(Verb::set, path, std::move(value)); }
+DeltaBuilder& DeltaBuilder::set(std::string_view path, Value value) {
+  return add_valued(Verb::set, path, std::move(value));
+}
 
 DeltaBuilder& DeltaBuilder::add(std::string_view path, std::vector<Value> elements) {
   add_op(Verb::patch, path).add = std::move(elements);
@@ -33,9 +35,13 @@ DeltaBuilder& DeltaBuilder::reset(std::string_view path, std::vector<Value> elem
 
 DeltaBuilder& DeltaBuilder::incr(std::string_view path, std::int64_t by) { return add_valued(Verb::incr, path, by); }
 
-DeltaBuilder& DeltaBuilder::max(std::string_view path, Value value) { return add_valued(Verb::max, path, std::move(value)); }
+DeltaBuilder& DeltaBuilder::max(std::string_view path, Value value) {
+  return add_valued(Verb::max, path, std::move(value));
+}
 
-DeltaBuilder& DeltaBuilder::min(std::string_view path, Value value) { return add_valued(Verb::min, path, std::move(value)); }
+DeltaBuilder& DeltaBuilder::min(std::string_view path, Value value) {
+  return add_valued(Verb::min, path, std::move(value));
+}
 
 DeltaBuilder& DeltaBuilder::append(std::string_view path, Value value) {
   return add_valued(Verb::append, path, std::move(value));

@@ -69,7 +69,8 @@ tl::expected<EncodedDelta, ErrorInfo> encode_delta(const Delta& delta, std::size
   if (encoded.objects > objects_max) {
     ErrorInfo error;
     error.code = ErrorCode::too_large;
-    error.message = fmt::format("the delta has {} items and members; at most {} are allowed: split it", encoded.objects, objects_max);
+    error.message = fmt::format("the delta has {} items and members; at most {} are allowed: split it", encoded.objects,
+                                objects_max);
     return tl::unexpected(std::move(error));
   }
   const auto read = codec::decode(encoded.bytes);
@@ -82,7 +83,8 @@ tl::expected<EncodedDelta, ErrorInfo> encode_delta(const Delta& delta, std::size
 ErrorInfo too_large_delta(std::size_t bytes, std::size_t bytes_max) {
   ErrorInfo error;
   error.code = ErrorCode::too_large;
-  error.message = fmt::format("the delta has {} bytes; the server takes {}: split it, or make its values smaller", bytes, bytes_max);
+  error.message = fmt::format("the delta has {} bytes; the server takes {}: split it, or make its values smaller",
+                              bytes, bytes_max);
   error.expected = Value(std::uint64_t{bytes_max});
   error.found = Value(std::uint64_t{bytes});
   return error;

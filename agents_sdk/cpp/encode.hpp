@@ -1,5 +1,5 @@
-// The door of the SDK: a delta is encoded once, here, and what could not even be read at the other end is refused at once, with the verdict
-// that the server would give. So one delta cannot spoil a message that carries others. Pure.
+// The door of the SDK: a delta is encoded once, here, and what could not even be read at the other end is refused at
+// once, with the verdict that the server would give. So one delta cannot spoil a message that carries others. Pure.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ class Reply {
   }
   std::optional<Result<T>> wait(milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    given_.wait_for(lock, timeout, [&] { return result_.has_value(); });
+    given_.wait_for(lock, bounded(timeout), [&] { return result_.has_value(); });
     return result_;
   }
 
@@ -52,11 +52,12 @@ Link::~Link() { close(); }
 
 Result<void> Link::wait_for_welcome(const LinkOptions& options) {
   std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, options.connect_timeout, [&] { return shared_->welcomed || shared_->refusal || shared_->closing; });
+  shared_->changed.wait_for(lock, bounded(options.connect_timeout),
+                            [&] { return shared_->welcomed || shared_->refusal || shared_->closing; });
   if (shared_->welcomed) return {};
   if (shared_->refusal) return tl::unexpected<Failure>(*shared_->refusal);
-  return fail(Fault::unreachable, fmt::format("no answer from {} within {} ms: is tafeld running there?", options.server,
-                                              options.connect_timeout.count()));
+  return fail(Fault::unreachable, fmt::format("no answer from {} within {} ms: is tafeld running there?",
+                                              options.server, options.connect_timeout.count()));
 }
 
 void Link::close() {
@@ -75,7 +76,8 @@ Result<void> Link::submit(Outbox::Entry entry) {
     const std::lock_guard lock(shared_->mutex);
     if (shared_->closing) return closed();
     if (shared_->deltas >= outbox_deltas_max_ || shared_->delta_bytes >= limits::outbox_bytes_max) {
-      return fail(Fault::busy, fmt::format("{} deltas wait for their receipts already: wait for some of them first", shared_->deltas));
+      return fail(Fault::busy, fmt::format("{} deltas wait for their receipts already: wait for some of them first",
+                                           shared_->deltas));
     }
     ++shared_->deltas;
     shared_->delta_bytes += entry.bytes.size();
@@ -88,7 +90,9 @@ Result<void> Link::submit(Outbox::Entry entry) {
 
 Result<Value> Link::query(const Value& body, milliseconds timeout) {
   auto reply = std::make_shared<Reply<Value>>();
-  const auto ask = [reply, body, timeout](Loop& loop) { loop.ask(body, timeout, [reply](Result<Value> answer) { reply->give(std::move(answer)); }); };
+  const auto ask = [reply, body, timeout](Loop& loop) {
+    loop.ask(body, timeout, [reply](Result<Value> answer) { reply->give(std::move(answer)); });
+  };
   if (!post(ask)) return closed();
   if (auto answer = reply->wait(timeout)) return std::move(*answer);
   return fail(Fault::unreachable, fmt::format("no answer to the question within {} ms", timeout.count()));

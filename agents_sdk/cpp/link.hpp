@@ -1,5 +1,6 @@
-// The link between an agent and the server: one thread that owns all connections of the agent (requests, queries, feed, and one more for
-// each stream), the outbox and the duties of the mirrors. It reconnects for ever. All methods may be called from any thread.
+// The link between an agent and the server: one thread that owns all connections of the agent (requests, queries, feed,
+// and one more for each stream), the outbox and the duties of the mirrors. It reconnects for ever. All methods may be
+// called from any thread.
 #pragma once
 
 #include <condition_variable>
@@ -49,7 +50,7 @@ class Link {
   std::function<void()> waker() const;
 
   std::string epoch() const;
-  std::size_t delta_bytes_max() const;     // what one delta may take, encoded
+  std::size_t delta_bytes_max() const;  // what one delta may take, encoded
   std::size_t outbox_size() const;
   bool connected() const;
 
@@ -64,7 +65,7 @@ class Link {
 
   const std::shared_ptr<Shared> shared_;
   const std::size_t outbox_deltas_max_;
-  std::mutex close_mutex_;   // guards `thread_` against two threads that both wait for its end
+  std::mutex close_mutex_;  // guards `thread_` against two threads that both wait for its end
   std::thread thread_;
 };
 

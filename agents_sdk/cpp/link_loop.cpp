@@ -11,7 +11,7 @@
 namespace tafel::sdk {
 namespace {
 
-constexpr std::size_t messages_per_turn = 64;   // of one connection, so that none starves the others
+constexpr std::size_t messages_per_turn = 64;  // of one connection, so that none starves the others
 constexpr std::string_view client_name = "tafel-cpp 0.1.0";
 
 Result<std::vector<Receipt>> receipts_from(const Value& body) {
@@ -60,10 +60,12 @@ void Link::Loop::run() {
 }
 
 void Link::Loop::ask(Value body, milliseconds timeout, Queries::Done done) {
-  queries_.ask(*query_, std::move(body), now_ + std::max<std::int64_t>(timeout.count(), 0), std::move(done));
+  queries_.ask(*query_, std::move(body), now_ + bounded(timeout).count(), std::move(done));
 }
 
-void Link::Loop::follow(StreamOptions options) { streams_.push_back(std::make_unique<Stream>(new_channel(), std::move(options))); }
+void Link::Loop::follow(StreamOptions options) {
+  streams_.push_back(std::make_unique<Stream>(new_channel(limits::stream_receive_queue), std::move(options)));
+}
 
 void Link::Loop::unfollow(std::uint64_t number) {
   std::erase_if(streams_, [number](const auto& stream) { return stream->number() == number; });
@@ -162,7 +164,8 @@ void Link::Loop::send_deltas() {
   complete(std::move(done));
 }
 
-// The request connection was welcomed, for the first time or anew: what was on its way may be lost, and the server may be another one.
+// The request connection was welcomed, for the first time or anew: what was on its way may be lost, and the server may
+// be another one.
 void Link::Loop::greeted() {
   const codec::Welcome& welcome = request_->welcome();
   outbox_.reconnected();
@@ -208,7 +211,8 @@ void Link::Loop::complete(std::vector<Outbox::Done> done) {
 
 void Link::Loop::wait() {
   now_ = clock_.steady_ms();
-  std::int64_t at = std::min({request_->next(now_), query_->next(now_), feed_->next(now_), queries_.next(now_), boards_.next(now_)});
+  std::int64_t at =
+      std::min({request_->next(now_), query_->next(now_), feed_->next(now_), queries_.next(now_), boards_.next(now_)});
   if (const auto retry = outbox_.retry_at(); retry && *retry > now_) at = std::min(at, *retry);
   for (const auto& stream : streams_) at = std::min(at, stream->next(now_));
   net::Poller poller;
@@ -221,7 +225,8 @@ void Link::Loop::end() {
   try {
     give_up();
   } catch (...) {
-    std::fprintf(stderr, "tafel: some who wait for answers of %s were not told that the link has ended\n", options_.server.c_str());
+    std::fprintf(stderr, "tafel: some who wait for answers of %s were not told that the link has ended\n",
+                 options_.server.c_str());
   }
 }
 
@@ -246,11 +251,11 @@ void Link::Loop::give_up() {
   for (const auto& stream : streams_) stream->close(closed);
 }
 
-std::unique_ptr<Channel> Link::Loop::new_channel() const {
+std::unique_ptr<Channel> Link::Loop::new_channel(int receive_queue) const {
   codec::Hello hello;
   hello.actor = options_.actor;
   hello.client = client_name;
-  return std::make_unique<Channel>(options_.context, std::move(hello));
+  return std::make_unique<Channel>(options_.context, std::move(hello), receive_queue);
 }
 
 }  // namespace tafel::sdk

@@ -24,11 +24,11 @@ struct Link::Shared {
   std::condition_variable changed;
   std::vector<Outbox::Entry> submitted;
   std::vector<std::function<void(Loop&)>> commands;
-  std::size_t deltas = 0;        // without a receipt
+  std::size_t deltas = 0;  // without a receipt
   std::size_t delta_bytes = 0;
-  bool closing = false;          // nothing more is taken
+  bool closing = false;  // nothing more is taken
   bool connected = false;
-  bool welcomed = false;         // at least once
+  bool welcomed = false;  // at least once
   std::optional<Failure> refusal;
   codec::Welcome welcome;
 };
@@ -61,7 +61,7 @@ class Link::Loop {
   void wait();
   void end();
   void give_up();
-  std::unique_ptr<Channel> new_channel() const;
+  std::unique_ptr<Channel> new_channel(int receive_queue = 0) const;
 
   const std::shared_ptr<Shared> shared_;
   const LinkOptions options_;
@@ -74,8 +74,8 @@ class Link::Loop {
   Queries queries_;
   Boards boards_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  std::uint64_t generation_ = 0;     // of the request connection
-  bool told_open_ = false;           // what others were told last
+  std::uint64_t generation_ = 0;  // of the request connection
+  bool told_open_ = false;        // what others were told last
   std::uint64_t told_generation_ = 0;
   bool query_was_open_ = false;
   bool feed_was_open_ = false;

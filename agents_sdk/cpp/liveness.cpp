@@ -37,6 +37,11 @@ std::int64_t Liveness::next(std::int64_t now) const {
 
 void Liveness::connected(std::int64_t now) { begin_greeting(now); }
 
+void Liveness::not_connected(std::int64_t now) {
+  state_ = State::down;
+  try_at_ = now + limits::retry_ms_max;
+}
+
 void Liveness::greeted(std::int64_t now) {
   hello_sent_ = true;
   sent_at_ = now;
@@ -50,8 +55,8 @@ void Liveness::pinged(std::int64_t now) {
 }
 
 void Liveness::not_sent(std::int64_t now) {
-  // The link is down or full. A ping is tried until the socket takes it: once the link is back, its answer tells whether the server
-  // still knows us. From the first failure on this counts as silence.
+  // The link is down or full. A ping is tried until the socket takes it: once the link is back, its answer tells
+  // whether the server still knows us. From the first failure on this counts as silence.
   if (state_ == State::open) {
     if (!ping_open_) sent_at_ = now;
     ping_open_ = true;
@@ -63,6 +68,7 @@ void Liveness::not_sent(std::int64_t now) {
 
 void Liveness::heard(std::int64_t now) {
   heard_at_ = now;
+  if (ping_due_) sent_at_ = now;  // not dead: only our ping does not get through
   if (!ping_due_) ping_open_ = false;
 }
 

@@ -11,7 +11,9 @@ bool is_end(const Value& next) {
   return next.is_nil() || (text != nullptr && text->empty()) || (bytes != nullptr && bytes->data.empty());
 }
 
-bool fits(const blackboard::Board& board, const std::optional<Sum128>& digest) { return !digest || *digest == board.digest(); }
+bool fits(const blackboard::Board& board, const std::optional<Sum128>& digest) {
+  return !digest || *digest == board.digest();
+}
 
 }  // namespace
 
@@ -81,9 +83,12 @@ Mirror::Next Mirror::epoch_is(const std::string& epoch) {
 }
 
 std::shared_ptr<const blackboard::Board> Mirror::snapshot() const {
-  // The count, not the use count of the pointer, tells whether somebody reads: its release orders the last read before our next write.
+  // The count, not the use count of the pointer, tells whether somebody reads: its release orders the last read before
+  // our next write.
   copy_->readers.fetch_add(1, std::memory_order_relaxed);
-  const auto let_go = [copy = copy_](const blackboard::Board*) { copy->readers.fetch_sub(1, std::memory_order_release); };
+  const auto let_go = [copy = copy_](const blackboard::Board*) {
+    copy->readers.fetch_sub(1, std::memory_order_release);
+  };
   return {&copy_->board, let_go};
 }
 

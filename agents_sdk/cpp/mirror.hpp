@@ -1,9 +1,11 @@
-// A copy of one board, kept by after-images alone: no merge rule is needed to follow a board. Pure: pages of a snapshot and events of the
-// feed come in, what to do next comes out. Not safe for use by several threads at once (BoardFeed guards one).
+// A copy of one board, kept by after-images alone: no merge rule is needed to follow a board. Pure: pages of a snapshot
+// and events of the feed come in, what to do next comes out. Not safe for use by several threads at once (BoardFeed
+// guards one).
 //
-// Joining: the pages of a snapshot are read one after the other, each at its own version, v0 for the first and vN for the last. The
-// events from v0 + 1 on are then applied over them. Each cell that changed meanwhile gets its newest image that way, so the copy is exact
-// from vN on, and only from there on its digest means something and anybody may read it.
+// Joining: the pages of a snapshot are read one after the other, each at its own version, v0 for the first and vN for
+// the last. The events from v0 + 1 on are then applied over them. Each cell that changed meanwhile gets its newest
+// image that way, so the copy is exact from vN on, and only from there on its digest means something and anybody may
+// read it.
 #pragma once
 
 #include <atomic>
@@ -24,22 +26,22 @@ BoardEvent told_of(BoardEvent::Type type, Version version);
 class Mirror {
  public:
   enum class Phase : std::uint8_t {
-    reading,     // pages: ask for the one after cursor()
-    replaying,   // all pages are there: subscribe from position()
-    following,   // exact
+    reading,    // pages: ask for the one after cursor()
+    replaying,  // all pages are there: subscribe from position()
+    following,  // exact
   };
   // What an input did to the link's duties.
   enum class Next : std::uint8_t {
     go_on,
-    resubscribe,   // something is missing: subscribe again from position()
-    read_anew,     // the copy is worthless: phase is `reading` again
+    resubscribe,  // something is missing: subscribe again from position()
+    read_anew,    // the copy is worthless: phase is `reading` again
   };
   struct Page {
     Version version = 0;
     std::string epoch;
-    std::optional<Sum128> digest;    // of the whole board at `version`; absent where the reader sees a part only
+    std::optional<Sum128> digest;  // of the whole board at `version`; absent where the reader sees a part only
     std::vector<Change> cells;
-    Value next;                      // nil or "": this was the last one
+    Value next;  // nil or "": this was the last one
   };
 
   Mirror();
@@ -76,7 +78,7 @@ class Mirror {
  private:
   struct Copy {
     blackboard::Board board;
-    mutable std::atomic<std::uint32_t> readers{0};   // snapshots held, released on other threads
+    mutable std::atomic<std::uint32_t> readers{0};  // snapshots held, released on other threads
   };
 
   Next read_anew();
@@ -89,13 +91,13 @@ class Mirror {
   std::shared_ptr<Copy> copy_;
   bool has_copy_ = false;
   bool live_ = false;
-  std::string epoch_;                        // of the store that the pages came from
-  blackboard::Board building_;               // reading, replaying
+  std::string epoch_;           // of the store that the pages came from
+  blackboard::Board building_;  // reading, replaying
   bool first_page_ = true;
   Value cursor_;
-  Version pages_from_ = 0;                   // v0
-  Version exact_from_ = 0;                   // vN
-  std::optional<Sum128> expected_digest_;    // at vN
+  Version pages_from_ = 0;                 // v0
+  Version exact_from_ = 0;                 // vN
+  std::optional<Sum128> expected_digest_;  // at vN
   std::size_t broken_in_a_row_ = 0;
   std::uint64_t resyncs_ = 0;
 };

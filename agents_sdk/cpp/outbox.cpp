@@ -25,8 +25,9 @@ Receipt refusal_of(const Outbox::Entry& entry, ErrorInfo error) {
 ErrorInfo wrong_epoch(const std::string& expected, const std::string& found) {
   ErrorInfo error;
   error.code = ErrorCode::wrong_epoch;
-  error.message = "the server has another store now (a restored backup, or a new one): the versions that this delta speaks of mean "
-                  "nothing there; read again";
+  error.message =
+      "the server has another store now (a restored backup, or a new one): the versions that this delta speaks of mean "
+      "nothing there; read again";
   error.expected = Value(expected);
   error.found = Value(found);
   return error;
@@ -106,7 +107,8 @@ std::vector<Outbox::Done> Outbox::refused(std::uint64_t message_id, const ErrorI
 // Back to the front, in their order.
 void Outbox::reconnected() {
   for (std::deque<Entry>* entries : {&sent_, &put_off_}) {
-    waiting_.insert(waiting_.begin(), std::make_move_iterator(entries->begin()), std::make_move_iterator(entries->end()));
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(entries->begin()),
+                    std::make_move_iterator(entries->end()));
     entries->clear();
   }
 }

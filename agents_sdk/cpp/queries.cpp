@@ -12,7 +12,8 @@ namespace tafel::sdk {
 
 void Queries::ask(Channel& channel, Value body, std::int64_t deadline, Done done) {
   if (open_.size() >= limits::pending_queries_max) {
-    return done(fail(Fault::busy, fmt::format("{} questions wait for an answer already: ask again later", open_.size())));
+    return done(
+        fail(Fault::busy, fmt::format("{} questions wait for an answer already: ask again later", open_.size())));
   }
   const std::uint64_t id = channel.new_id();
   Open open;
@@ -50,7 +51,8 @@ void Queries::tick(Channel& channel, std::int64_t now) {
     if (now >= open.deadline) {
       end(here, fail(Fault::unreachable, "no answer to the question in time"));
     } else if (channel.open() && open.bytes.size() > bytes_max) {
-      end(here, fail(Fault::refused, fmt::format("too_large: the question has {} bytes; the server takes {}", open.bytes.size(), bytes_max)));
+      end(here, fail(Fault::refused, fmt::format("too_large: the question has {} bytes; the server takes {}",
+                                                 open.bytes.size(), bytes_max)));
     } else if (!open.sent && now >= open.not_before && channel.open()) {
       if (!channel.send(open.bytes, now)) break;
       open.sent = true;

@@ -1,5 +1,5 @@
-// Questions to the query endpoint that wait for their answers. A question may be asked twice without harm, so all that are open are sent
-// again after a reconnect. Belongs to the link's thread.
+// Questions to the query endpoint that wait for their answers. A question may be asked twice without harm, so all that
+// are open are sent again after a reconnect. Belongs to the link's thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Queries {
 
   // The answer's body, or Fault::refused with the server's words; Fault::unreachable after the deadline.
   void ask(Channel& channel, Value body, std::int64_t deadline, Done done);
-  void handle(const codec::Message& message, std::int64_t now);   // `answer` or `error`
+  void handle(const codec::Message& message, std::int64_t now);  // `answer` or `error`
   // Sends what waits, ends what is late.
   void tick(Channel& channel, std::int64_t now);
   std::int64_t next(std::int64_t now) const;
@@ -33,7 +33,7 @@ class Queries {
   struct Open {
     std::string bytes;
     std::int64_t deadline = 0;
-    std::int64_t not_before = 0;    // the server was busy
+    std::int64_t not_before = 0;  // the server was busy
     std::int64_t wait_ms = 0;
     bool sent = false;
     Done done;
@@ -41,7 +41,7 @@ class Queries {
 
   void end(std::map<std::uint64_t, Open>::iterator at, Result<Value> result);
 
-  std::map<std::uint64_t, Open> open_;   // by message id: in the order of asking
+  std::map<std::uint64_t, Open> open_;  // by message id: in the order of asking
   std::uint64_t generation_ = 0;
 };
 

@@ -26,7 +26,8 @@ void Stream::tick(const std::string& endpoint, std::int64_t now) {
   channel_->aim(endpoint);
   channel_->tick(now);
   receive(now);
-  if (std::exchange(generation_, channel_->generation()) != channel_->generation() || (ask_ != 0 && !channel_->open())) {
+  if (std::exchange(generation_, channel_->generation()) != channel_->generation() ||
+      (ask_ != 0 && !channel_->open())) {
     tell_lost();
     ask_ = 0;
     confirmed_ = false;
@@ -61,7 +62,8 @@ void Stream::receive(std::int64_t now) {
 void Stream::handle(const Channel::Received& received, std::int64_t now) {
   const codec::Message& message = received.message;
   if (message.type == codec::message::error) return refused(message, now);
-  if (message.type == codec::message::subscribed && message.id == ask_) return subscribed(text_of(message.body, "epoch"), now);
+  if (message.type == codec::message::subscribed && message.id == ask_)
+    return subscribed(text_of(message.body, "epoch"), now);
   if (message.type == codec::message::resync && message.id == ask_) {
     started({});
     return begin_at(number_of(message.body, "floor").value_or(position_), now);
@@ -132,7 +134,8 @@ void Stream::subscribe_anew(std::int64_t now) {
 }
 
 void Stream::tell_lost() {
-  if (std::exchange(live_, false) && !options_.home) options_.queue->push(told_of(BoardEvent::Type::lost, position_), 0);
+  if (std::exchange(live_, false) && !options_.home)
+    options_.queue->push(told_of(BoardEvent::Type::lost, position_), 0);
 }
 
 void Stream::started(Result<void> result) {

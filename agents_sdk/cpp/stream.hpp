@@ -1,6 +1,7 @@
-// The versions of one board, in order, on a connection of their own, into one watcher's queue. It is read only while the queue has room:
-// the server then feeds from the log later, so a watcher of any slowness misses nothing and costs no memory. Used by Agent::follow, and for
-// watchers of a joined board that were left behind, until they have reached the mirror. Belongs to the link's thread.
+// The versions of one board, in order, on a connection of their own, into one watcher's queue. It is read only while
+// the queue has room: the server then feeds from the log later, so a watcher of any slowness misses nothing and costs
+// no memory. Used by Agent::follow, and for watchers of a joined board that were left behind, until they have reached
+// the mirror. Belongs to the link's thread.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,15 @@
 namespace tafel::sdk {
 
 struct StreamOptions {
-  std::uint64_t number = 0;                 // of the watch
+  std::uint64_t number = 0;  // of the watch
   std::string board;
   Version from = 0;
   std::vector<std::string> paths;
-  std::string epoch;                        // of the versions counted so far; empty: whatever the server has
+  std::string epoch;  // of the versions counted so far; empty: whatever the server has
   std::shared_ptr<WatchQueue> queue;
-  std::shared_ptr<BoardFeed> home;          // the joined board that the watcher belongs to; null for Agent::follow
-  std::function<void(Result<void>)> started;  // called once, when the server took or refused the first subscription; may be null
+  std::shared_ptr<BoardFeed> home;  // the joined board that the watcher belongs to; null for Agent::follow
+  std::function<void(Result<void>)>
+      started;  // called once, when the server took or refused the first subscription; may be null
 };
 
 class Stream {

@@ -22,9 +22,11 @@ bool Ticket::done() const {
 
 Result<Receipt> Ticket::wait(milliseconds timeout) const {
   std::unique_lock lock(state_->mutex);
-  if (!state_->answered.wait_for(lock, timeout, [&] { return state_->answer.has_value(); })) {
-    return fail(Fault::unreachable, fmt::format("no receipt for delta {} within {} ms; it stays in the outbox and is sent again "
-                                                "under the same id until a receipt comes", state_->delta_id, timeout.count()));
+  if (!state_->answered.wait_for(lock, bounded(timeout), [&] { return state_->answer.has_value(); })) {
+    return fail(Fault::unreachable,
+                fmt::format("no receipt for delta {} within {} ms; it stays in the outbox and is sent again "
+                            "under the same id until a receipt comes",
+                            state_->delta_id, timeout.count()));
   }
   return *state_->answer;
 }

@@ -1,6 +1,7 @@
 // What stands behind a Ticket: the place where the link puts the one answer and callers wait for it.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -10,6 +11,12 @@
 #include "agents_sdk/cpp/agent.hpp"
 
 namespace tafel::sdk {
+
+// Added to a time it stays one, however large (or negative) the caller's is.
+inline milliseconds bounded(milliseconds timeout) {
+  constexpr milliseconds longest = std::chrono::hours(24 * 365);
+  return std::clamp(timeout, milliseconds(0), longest);
+}
 
 struct Ticket::State {
   explicit State(std::string id) : delta_id(std::move(id)) {}

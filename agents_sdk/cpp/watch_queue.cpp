@@ -41,7 +41,8 @@ void call(const Watcher& watcher, const BoardEvent& event) {
   try {
     watcher(event);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "tafel: a watcher threw at version %llu: %s\n", static_cast<unsigned long long>(event.version), error.what());
+    std::fprintf(stderr, "tafel: a watcher threw at version %llu: %s\n", static_cast<unsigned long long>(event.version),
+                 error.what());
   } catch (...) {
     std::fprintf(stderr, "tafel: a watcher threw at version %llu\n", static_cast<unsigned long long>(event.version));
   }

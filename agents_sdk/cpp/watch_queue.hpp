@@ -1,5 +1,6 @@
-// What waits for one watcher, and the thread that calls it. Each watcher has a thread of its own, so a slow one holds up neither the
-// sockets nor anybody else. The queue is bounded: when it is full, the producer stops and remembers where, and goes on from the log later.
+// What waits for one watcher, and the thread that calls it. Each watcher has a thread of its own, so a slow one holds
+// up neither the sockets nor anybody else. The queue is bounded: when it is full, the producer stops and remembers
+// where, and goes on from the log later.
 #pragma once
 
 #include <condition_variable>
@@ -25,7 +26,8 @@ class WatchQueue {
   bool full() const;
   void push(BoardEvent event, std::size_t bytes);
 
-  // From any thread: no call of the watcher begins afterwards. Waits for the call that is running, unless the watcher itself is asking.
+  // From any thread: no call of the watcher begins afterwards. Waits for the call that is running, unless the watcher
+  // itself is asking.
   void stop();
 
  private:
@@ -33,8 +35,8 @@ class WatchQueue {
   explicit WatchQueue(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   static void run(const std::shared_ptr<Shared>& shared);
 
-  std::shared_ptr<Shared> shared_;   // the thread may outlive this object when the watcher ends its own watch
-  std::mutex join_mutex_;            // guards `thread_` against two threads that both wait for its end
+  std::shared_ptr<Shared> shared_;  // the thread may outlive this object when the watcher ends its own watch
+  std::mutex join_mutex_;           // guards `thread_` against two threads that both wait for its end
   std::thread thread_;
   std::thread::id thread_id_;
 };

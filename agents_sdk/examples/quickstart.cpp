@@ -1,5 +1,5 @@
-// The examples of docs/sdk-cpp.md in one program: a whole blackboard inside this process, two agents, and what they do with it. It ends
-// with exit code 0 when everything went as the page says.
+// The examples of docs/sdk-cpp.md in one program: a whole blackboard inside this process, two agents, and what they do
+// with it. It ends with exit code 0 when everything went as the page says.
 #include <unistd.h>
 
 #include <atomic>
@@ -13,9 +13,9 @@
 #include "blackboard/read.hpp"
 
 namespace sdk = tafel::sdk;
+using std::chrono::milliseconds;
 using tafel::Confidence;
 using tafel::Value;
-using std::chrono::milliseconds;
 
 namespace {
 
@@ -28,7 +28,8 @@ void expect(bool holds, const char* what) {
 
 // [connect]
 std::unique_ptr<sdk::Agent> connect(sdk::Embedded& tafel, const std::string& actor) {
-  auto agent = tafel.connect(actor);   // over a network: sdk::Agent::connect({.server = "tcp://127.0.0.1:7117", .actor = actor})
+  auto agent =
+      tafel.connect(actor);  // over a network: sdk::Agent::connect({.server = "tcp://127.0.0.1:7117", .actor = actor})
   if (!agent) {
     std::fprintf(stderr, "%s\n", agent.error().message.c_str());
     return nullptr;
@@ -44,11 +45,11 @@ void write(sdk::BoardHandle& board) {
                                  .add("countries", {"英国", "日本"})
                                  .incr("visits")
                                  .source({"turn", "turn-5", {}, ""}));
-  if (!receipt) {                        // the world failed: no answer in time, closed, outbox full
+  if (!receipt) {  // the world failed: no answer in time, closed, outbox full
     std::fprintf(stderr, "%s\n", receipt.error().message.c_str());
-  } else if (receipt->error) {           // the verdict: refused, and why (fit to be given to the model)
+  } else if (receipt->error) {  // the verdict: refused, and why (fit to be given to the model)
     std::fprintf(stderr, "%s\n", receipt->error->message.c_str());
-  } else {                               // applied; the mirror has it already
+  } else {  // applied; the mirror has it already
     expect(board.get("budget.max") == Value(15000), "apply: the mirror has what was written");
   }
 }
@@ -57,7 +58,8 @@ void write(sdk::BoardHandle& board) {
 // [submit]
 void write_much(sdk::BoardHandle& board) {
   std::vector<sdk::Ticket> tickets;
-  for (int i = 0; i < 100; ++i) tickets.push_back(board.submit(sdk::DeltaBuilder().append("dialogue", "turn " + std::to_string(i))));
+  for (int i = 0; i < 100; ++i)
+    tickets.push_back(board.submit(sdk::DeltaBuilder().append("dialogue", "turn " + std::to_string(i))));
   int accepted = 0;
   for (const sdk::Ticket& ticket : tickets) {
     const auto receipt = ticket.wait(milliseconds(10000));
@@ -79,10 +81,11 @@ void think(sdk::BoardHandle& board) {
     return;
   }
   // … the model answers context->messages …
-  const auto receipt = board.apply(sdk::DeltaBuilder(*context)   // carries the version that the model saw
+  const auto receipt = board.apply(sdk::DeltaBuilder(*context)  // carries the version that the model saw
                                        .set("budget.max", 12000)
                                        .confidence(Confidence::inferred));
-  expect(receipt && receipt->ops[0].outcome == tafel::Outcome::held, "context: a guess does not overwrite what was stated, it is held");
+  expect(receipt && receipt->ops[0].outcome == tafel::Outcome::held,
+         "context: a guess does not overwrite what was stated, it is held");
 }
 // [context]
 
@@ -91,7 +94,7 @@ void reserve(sdk::BoardHandle& board) {
   const auto receipt = board.transact([](const tafel::blackboard::Board& seen) -> std::optional<sdk::DeltaBuilder> {
     const auto seats = tafel::blackboard::value_at(seen, *tafel::Path::parse("seats"), {});
     const std::int64_t taken = seats ? seats->as_int64().value_or(0) : 0;
-    if (taken >= 40) return std::nullopt;   // stop
+    if (taken >= 40) return std::nullopt;  // stop
     return sdk::DeltaBuilder().set("seats", taken + 1);
   });
   expect(receipt && !receipt->error, "transact: read, compute, write if nothing moved, else again");
@@ -102,11 +105,11 @@ void reserve(sdk::BoardHandle& board) {
 void watch(sdk::Agent& other, sdk::BoardHandle& board) {
   std::atomic<tafel::Version> seen{0};
   const auto number = board.watch([&](const sdk::BoardEvent& event) {
-    if (event.type == sdk::BoardEvent::Type::change) seen = event.version;   // event.event has actor, source and changes
+    if (event.type == sdk::BoardEvent::Type::change) seen = event.version;  // event.event has actor, source and changes
   });
   const auto receipt = other.apply(board.id(), sdk::DeltaBuilder().set("visa", "needed"));
   for (int i = 0; receipt && i < 1000 && seen < receipt->version; ++i) std::this_thread::sleep_for(milliseconds(10));
-  board.unwatch(number);                     // no call after this
+  board.unwatch(number);  // no call after this
   expect(receipt && seen == receipt->version, "watch: told of what another agent wrote");
 }
 // [watch]
@@ -115,15 +118,17 @@ void watch(sdk::Agent& other, sdk::BoardHandle& board) {
 void write_once(sdk::BoardHandle& board) {
   const auto delta = sdk::DeltaBuilder().id("order-4711").incr("orders");
   const auto first = board.apply(delta);
-  const auto again = board.apply(delta);     // as after a crash, when nobody knows whether it arrived
-  expect(first && again && again->duplicate && board.get("orders") == Value(1), "id: the same delta twice takes effect once");
+  const auto again = board.apply(delta);  // as after a crash, when nobody knows whether it arrived
+  expect(first && again && again->duplicate && board.get("orders") == Value(1),
+         "id: the same delta twice takes effect once");
 }
 // [once]
 
 }  // namespace
 
 int main() {
-  const std::filesystem::path data = std::filesystem::temp_directory_path() / ("tafel-quickstart-" + std::to_string(::getpid()));
+  const std::filesystem::path data =
+      std::filesystem::temp_directory_path() / ("tafel-quickstart-" + std::to_string(::getpid()));
   {
     // [open]
     auto tafel = sdk::Embedded::open({.data = data, .listen = {}, .quota_bytes = 0});

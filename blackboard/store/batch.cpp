@@ -8,6 +8,7 @@
 #include "common/codec/event_codec.hpp"
 #include "common/codec/msgpack.hpp"
 #include "common/codec/receipt_codec.hpp"
+#include "common/model/names.hpp"
 
 namespace tafel::store {
 namespace {
@@ -45,7 +46,8 @@ Result<std::optional<KnownReceipt>> StoreBatch::known_receipt(const std::string&
   return kept(remade(record.number, **found, actor, delta_id));
 }
 
-Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) {
+Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& judgement,
+                                 const conflict::Stamp& stamp) {
   const auto board = open(delta.board);
   if (!board) return tl::unexpected(board.error());
   auto event = kept(write_event(**board, delta, judgement, stamp));
@@ -89,8 +91,9 @@ Result<StoreBatch::OpenBoard*> StoreBatch::open(const std::string& board) {
   return &opened;
 }
 
-Result<void> StoreBatch::give_number(OpenBoard& board) {
+Result<void> StoreBatch::give_number(const std::string& id, OpenBoard& board) {
   if (board.record.number != BoardNumber::none) return {};
+  TAFEL_CHECK(!board_id_defect(id), "a board id is checked before it is written to");
   const auto payload = get_record(*kv_, Table::meta, meta_boards);
   if (!payload) return tl::unexpected(payload.error());
   const auto next = *payload ? decode_number(**payload) : std::nullopt;
@@ -102,7 +105,7 @@ Result<void> StoreBatch::give_number(OpenBoard& board) {
 Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                                       const conflict::Stamp& stamp) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
-  if (auto numbered = give_number(board); !numbered) return tl::unexpected(numbered.error());
+  if (auto numbered = give_number(delta.board, board); !numbered) return tl::unexpected(numbered.error());
   BoardRecord& record = board.record;
   board.is_changed = true;
   const auto before = write_changes(*kv_, record.number, judgement.changes, record.head.version + 1);
@@ -114,9 +117,9 @@ Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, cons
   return event;
 }
 
-Result<void> StoreBatch::write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,
-                                       TimeMs now) {
-  if (auto numbered = give_number(board); !numbered) return numbered;
+Result<void> StoreBatch::write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt,
+                                       const std::string& actor, TimeMs now) {
+  if (auto numbered = give_number(delta.board, board); !numbered) return numbered;
   board.is_changed = true;
   ReceiptRecord record;
   record.payload_hash = delta.payload_hash;
@@ -136,7 +139,8 @@ Result<KnownReceipt> StoreBatch::remade(BoardNumber number, const ReceiptRecord&
   }
   const auto event = log_.event(number, record.version);
   if (!event) return tl::unexpected(event.error());
-  if ((*event)->actor != actor || (*event)->delta_id != delta_id) return broken("the receipt leads to the event of another delta");
+  if ((*event)->actor != actor || (*event)->delta_id != delta_id)
+    return broken("the receipt leads to the event of another delta");
   return KnownReceipt{record.payload_hash, blackboard::receipt_of(**event, epoch_)};
 }
 

@@ -36,10 +36,13 @@ class StoreBatch final : public Batch {
 
   // The board, read at first use.
   Result<OpenBoard*> open(const std::string& board);
-  Result<void> give_number(OpenBoard& board);
-  Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp);
-  Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor, TimeMs now);
-  Result<KnownReceipt> remade(BoardNumber number, const ReceiptRecord& record, const std::string& actor, const std::string& delta_id);
+  Result<void> give_number(const std::string& id, OpenBoard& board);
+  Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
+                            const conflict::Stamp& stamp);
+  Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,
+                             TimeMs now);
+  Result<KnownReceipt> remade(BoardNumber number, const ReceiptRecord& record, const std::string& actor,
+                              const std::string& delta_id);
   // A failure inside a batch makes all of it worthless: keeps it, so that nothing half done can be committed.
   template <class T>
   Result<T> kept(Result<T> result);

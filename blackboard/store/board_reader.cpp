@@ -9,8 +9,8 @@
 namespace tafel::store {
 namespace {
 
-// Puts fields that come in store order into path order. Only fields that share a cut prefix can come in another order, so only
-// those are held back.
+// Puts fields that come in store order into path order. Only fields that share a cut prefix can come in another order,
+// so only those are held back.
 class PathOrder {
  public:
   explicit PathOrder(const FieldVisitor& visit) : visit_(visit) {}
@@ -50,13 +50,15 @@ class PathOrder {
   std::vector<Held> held_;
 };
 
-Result<void> scan_cells(KvRead& kv, const Path& path, std::string_view prefix, std::string_view from, const PartVisitor& visit) {
-  return scan_records(kv, Table::parts, prefix, from, [&](std::string_view key, std::string_view payload) -> Result<bool> {
-    const auto place = place_of_part(key);
-    auto record = decode_part(payload);
-    if (!place || !record) return bad_record(Table::parts, key, "this is no cell record");
-    return visit(CellKey{path, place->part, place->id}, std::move(*record));
-  });
+Result<void> scan_cells(KvRead& kv, const Path& path, std::string_view prefix, std::string_view from,
+                        const PartVisitor& visit) {
+  return scan_records(kv, Table::parts, prefix, from,
+                      [&](std::string_view key, std::string_view payload) -> Result<bool> {
+                        const auto place = place_of_part(key);
+                        auto record = decode_part(payload);
+                        if (!place || !record) return bad_record(Table::parts, key, "this is no cell record");
+                        return visit(CellKey{path, place->part, place->id}, std::move(*record));
+                      });
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ Result<BoardRecord> get_board(KvRead& kv, const std::string& board) {
 Result<void> scan_fields(KvRead& kv, BoardNumber number, const std::optional<Path>& path, std::string_view from,
                          const FieldVisitor& visit) {
   const std::string prefix = board_prefix(number) + (path ? path->key().substr(0, path_key_cut_bytes) : std::string());
-  // Below a short path its own fields lie side by side, so the first foreign one is the end. A long path shares its prefix.
+  // Fields below a short path lie side by side, so the first foreign one is the end. A long path shares its prefix.
   const bool is_contiguous = path && path->key().size() < path_key_cut_bytes;
   return scan_records(kv, Table::fields, prefix, std::max(std::string_view(prefix), from),
                       [&](std::string_view key, std::string_view payload) -> Result<bool> {
@@ -88,12 +90,13 @@ Result<void> scan_fields(KvRead& kv, BoardNumber number, const std::optional<Pat
 Result<void> scan_below_in_path_order(KvRead& kv, BoardNumber number, const Path& path, const FieldVisitor& visit) {
   PathOrder order(visit);
   bool is_stopped = false;
-  const auto scanned = scan_fields(kv, number, path, {}, [&](std::string_view key, const Path& found, FieldRecord record) {
-    if (found == path) return Result<bool>(true);
-    auto goes_on = order.add(key, found, std::move(record));
-    is_stopped = goes_on && !*goes_on;
-    return goes_on;
-  });
+  const auto scanned =
+      scan_fields(kv, number, path, {}, [&](std::string_view key, const Path& found, FieldRecord record) {
+        if (found == path) return Result<bool>(true);
+        auto goes_on = order.add(key, found, std::move(record));
+        is_stopped = goes_on && !*goes_on;
+        return goes_on;
+      });
   if (!scanned || is_stopped) return scanned;
   const auto flushed = order.flush();
   if (!flushed) return tl::unexpected(flushed.error());
@@ -106,7 +109,8 @@ Result<std::optional<FieldRecord>> get_field(KvRead& kv, BoardNumber number, con
   if (!payload) return tl::unexpected(payload.error());
   if (!*payload) return std::nullopt;
   auto record = decode_field(**payload);
-  if (!record || path_of_field(key, **payload) != path) return bad_record(Table::fields, key, "this is no record of this field");
+  if (!record || path_of_field(key, **payload) != path)
+    return bad_record(Table::fields, key, "this is no record of this field");
   return record;
 }
 

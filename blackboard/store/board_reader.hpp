@@ -12,9 +12,10 @@ namespace tafel::store {
 // The record of a board; one with BoardNumber::none where nothing was ever written.
 Result<BoardRecord> get_board(KvRead& kv, const std::string& board);
 
-using FieldVisitor = std::function<Result<bool>(std::string_view key, const Path& path, FieldRecord record)>;  // false: stop
+using FieldVisitor =
+    std::function<Result<bool>(std::string_view key, const Path& path, FieldRecord record)>;  // false: stop
 
-// Fields at and below `path` (nullopt: all), tombstones too, in store order, from the record key `from` on ("" = from the first).
+// Fields at and below `path` (nullopt: all), tombstones too, in store order, from the record key `from` on.
 Result<void> scan_fields(KvRead& kv, BoardNumber number, const std::optional<Path>& path, std::string_view from,
                          const FieldVisitor& visit);
 

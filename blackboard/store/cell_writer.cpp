@@ -39,7 +39,8 @@ class OpenField {
   const Path& path() const { return path_; }
 
   Result<blackboard::CellBefore> apply(KvWrite& kv, BoardNumber number, const Change& change, Version version) {
-    auto before = change.key.part == Part::leaf ? replace(record_.leaf, change, version) : replace_part(kv, number, change, version);
+    auto before = change.key.part == Part::leaf ? replace(record_.leaf, change, version)
+                                                : replace_part(kv, number, change, version);
     if (before) record_.info = blackboard::field_after(record_.info, before->image, change, version);
     return before;
   }
@@ -57,8 +58,8 @@ class OpenField {
 
 }  // namespace
 
-Result<std::vector<blackboard::CellBefore>> write_changes(KvWrite& kv, BoardNumber number, const std::vector<Change>& changes,
-                                                          Version version) {
+Result<std::vector<blackboard::CellBefore>> write_changes(KvWrite& kv, BoardNumber number,
+                                                          const std::vector<Change>& changes, Version version) {
   std::vector<blackboard::CellBefore> before;
   for (std::size_t i = 0; i < changes.size();) {
     auto field = OpenField::open(kv, number, changes[i].key.path);

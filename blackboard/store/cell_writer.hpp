@@ -9,7 +9,7 @@
 namespace tafel::store {
 
 // Applies `changes` (by cell key, each key once) as `version` and gives what stood there before, one entry per change.
-Result<std::vector<blackboard::CellBefore>> write_changes(KvWrite& kv, BoardNumber number, const std::vector<Change>& changes,
-                                                          Version version);
+Result<std::vector<blackboard::CellBefore>> write_changes(KvWrite& kv, BoardNumber number,
+                                                          const std::vector<Change>& changes, Version version);
 
 }  // namespace tafel::store

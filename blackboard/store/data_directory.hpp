@@ -1,5 +1,5 @@
-// The directory of a store on disk. It is held by one process at a time, and a store in it is made so that a crash at any moment leaves
-// either none or a whole one.
+// The directory of a store on disk. It is held by one process at a time, and a store in it is made so that a crash at
+// any moment leaves either none or a whole one.
 //
 //   <directory>/lock        held with flock for life; holds the process id, for people
 //   <directory>/store/      the store
@@ -16,8 +16,8 @@ namespace tafel::store {
 
 class DataDirectory {
  public:
-  // Makes the directory where it is not there, and takes its lock. Fault::locked when somebody holds it, Fault::bad_config for a
-  // network file system (memory maps and locks can not be trusted there).
+  // Makes the directory where it is not there, and takes its lock. Fault::locked when somebody holds it,
+  // Fault::bad_config for a network file system (memory maps and locks can not be trusted there).
   static Result<DataDirectory> open(const std::filesystem::path& directory);
 
   DataDirectory(DataDirectory&& other) noexcept;

@@ -26,9 +26,8 @@ Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, 
 }  // namespace
 
 Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version version) {
-  const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& item) {
-    return item.number == number && item.version == version;
-  });
+  const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                 [&](const Kept& item) { return item.number == number && item.version == version; });
   if (kept != kept_.end()) {
     Kept item = std::move(*kept);
     kept_.erase(kept);
@@ -46,17 +45,20 @@ Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& 
   const auto found = event(number, version);
   if (!found) return tl::unexpected(found.error());
   const auto& changes = (*found)->changes;
-  const auto at = std::lower_bound(changes.begin(), changes.end(), key,
-                                   [](const LoggedChange& change, const CellKey& wanted) { return change.change.key < wanted; });
+  const auto at =
+      std::lower_bound(changes.begin(), changes.end(), key,
+                       [](const LoggedChange& change, const CellKey& wanted) { return change.change.key < wanted; });
   const bool is_found = at != changes.end() && at->change.key == key;
   const bool leads_back = is_found && at->previous < version && at->jump <= at->previous;
   if (!leads_back) {
-    return bad_record(Table::events, event_key(number, version), fmt::format("the way back of {} is broken", key.path.text()));
+    return bad_record(Table::events, event_key(number, version),
+                      fmt::format("the way back of {} is broken", key.path.text()));
   }
   return &*at;
 }
 
-Result<std::optional<Cell>> EventLog::image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now, Version version) {
+Result<std::optional<Cell>> EventLog::image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
+                                                  Version version) {
   if (now.trail.newest() <= version) return now.cell();
   Version at = now.trail.start_for(version);
   while (at > 0) {

@@ -1,4 +1,4 @@
-// The events of the store, seen through one transaction, and the way back to older images of a cell. Used on one thread.
+// The events of the store, seen through one transaction, and the way back to older images of a cell.
 #pragma once
 
 #include <deque>
@@ -16,8 +16,9 @@ class EventLog {
   // The event that made `version`, which the caller knows to exist: Fault::bad_bytes when it is not there.
   Result<std::shared_ptr<const Event>> event(BoardNumber number, Version version);
 
-  // The cell as it was after `version`. `now` is its record; it leads back through the pointers that each change has logged.
-  Result<std::optional<Cell>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now, Version version);
+  // The cell as it was after `version`. `now` is its record; the way back goes along the pointers of each change.
+  Result<std::optional<Cell>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
+                                          Version version);
 
  private:
   struct Kept {

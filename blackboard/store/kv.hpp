@@ -1,4 +1,5 @@
-// Seam: an ordered key–value store with transactions. LMDB is one binding, memory (tests, simulation) the other. All layout lies above it.
+// Seam: an ordered key–value store with transactions. LMDB is one binding, memory (tests, simulation) the other. All
+// layout lies above it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,22 @@
 namespace tafel::store {
 
 // Numbers stand in the files: do not renumber.
-enum class Table : std::uint8_t { meta = 0, boards = 1, fields = 2, parts = 3, events = 4, receipts = 5, receipt_queue = 6 };
+enum class Table : std::uint8_t {
+  meta = 0,
+  boards = 1,
+  fields = 2,
+  parts = 3,
+  events = 4,
+  receipts = 5,
+  receipt_queue = 6
+};
 inline constexpr std::size_t table_count = 7;
+inline constexpr std::size_t key_bytes_max = 511;  // a key has 1 to so many bytes; nothing is found under any other
 
 class KvRead {
  public:
-  using Visitor = std::function<bool(std::string_view key, std::string_view value)>;  // false: stop; views end with the call
+  using Visitor =
+      std::function<bool(std::string_view key, std::string_view value)>;  // false: stop; views end with the call
 
   virtual ~KvRead() = default;
   virtual Result<std::optional<std::string>> get(Table table, std::string_view key) = 0;
@@ -28,10 +39,11 @@ class KvRead {
 
 class KvWrite : public KvRead {
  public:
+  // A failure of `put` or `erase` ends the transaction.
   virtual Result<void> put(Table table, std::string_view key, std::string_view value) = 0;
   virtual Result<void> erase(Table table, std::string_view key) = 0;
-  // Durable when it returns: synced to disk. After a failure other than Fault::full the state on disk is unknown and the store must
-  // be opened anew. Without commit, nothing of the transaction remains.
+  // Durable when it returns: synced to disk. After a failure other than Fault::full the state on disk is unknown and
+  // the store must be opened anew. Without commit, nothing of the transaction remains.
   virtual Result<void> commit() = 0;
 };
 

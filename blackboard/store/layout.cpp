@@ -85,7 +85,8 @@ StoredCell take_cell(PayloadReader& reader) {
 }
 
 bool is_cut_field_key(std::string_view key) {
-  return key.size() == number_bytes + path_key_cut_bytes + 1 + hash_bytes && key[number_bytes + path_key_cut_bytes] == cut_mark;
+  return key.size() == number_bytes + path_key_cut_bytes + 1 + hash_bytes &&
+         key[number_bytes + path_key_cut_bytes] == cut_mark;
 }
 
 struct FieldHead {
@@ -118,7 +119,8 @@ std::string encode_image(const std::optional<Cell>& cell) {
 
 Result<std::optional<Cell>> StoredCell::cell() const {
   if (image.empty()) return std::nullopt;
-  codec::DecodeLimits unbounded_objects;  // we wrote it; a register of many large siblings may exceed what one message may hold
+  // We wrote it, and a register of many large siblings may hold more objects than one message may.
+  codec::DecodeLimits unbounded_objects;
   unbounded_objects.objects_max = std::numeric_limits<std::size_t>::max();
   const auto value = codec::decode(image, unbounded_objects);
   if (!value) return tl::unexpected(value.error());
@@ -166,7 +168,9 @@ std::string delta_hash(std::string_view actor, std::string_view delta_id) {
   return short_hash(std::string(actor) + '\0' + std::string(delta_id));
 }
 
-std::string receipt_key(BoardNumber number, std::string_view delta_hash) { return board_prefix(number).append(delta_hash); }
+std::string receipt_key(BoardNumber number, std::string_view delta_hash) {
+  return board_prefix(number).append(delta_hash);
+}
 
 std::string queue_key(BoardNumber number, std::uint64_t sequence) {
   std::string key = board_prefix(number);

@@ -1,27 +1,31 @@
-// How boards lie in the tables of the key–value store: the keys, and the payloads of the records under them (record.hpp closes each
-// with a checksum). Pure functions; the store's other files move what they give.
+// How boards lie in the tables of the key–value store: the keys, and the payloads of the records under them (each
+// closed by a checksum, see record.hpp). Pure functions; the other files of the store move what they give.
 //
-// Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints (7 bits a byte, lowest first).
+// Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints, 7 bits a byte.
 //
-//   table          key                                    payload
-//   meta           "format"                               varint: format version, 1
-//                  "epoch"                                text
-//                  "boards"                               varint: the number that the next new board gets
-//   boards         board id                               number version time floor receipts_first receipts_next hash[32] digest[16]
-//   fields         number ‖ path_key                      kind changed parts lasting path_size path cell
-//   parts          number ‖ path_hash ‖ part u8 ‖ id      cell
-//   events         number ‖ version                       record of codec/event_codec.hpp
-//   receipts       number ‖ delta_hash                    sequence payload_hash[32] version receipt
-//   receipt_queue  number ‖ sequence                      time delta_hash
+//   table          key                                  payload
+//   meta           "format"                             format version, 1
+//                  "epoch"                              text
+//                  "boards"                             the number that the next new board gets
+//   boards         board id                             number version time floor receipts_first receipts_next
+//                                                       hash[32] digest[16]
+//   fields         number ‖ path_key                    kind changed parts lasting path_size path cell
+//   parts          number ‖ path_hash ‖ part u8 ‖ id    cell
+//   events         number ‖ version                     record of codec/event_codec.hpp
+//   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
+//   receipt_queue  number ‖ sequence                    time delta_hash
 //
-//   path_key   = Path::key(); when that is longer than 400 bytes: its first 360 bytes ‖ FF ‖ path_hash. FF is no byte of UTF-8. So
-//                fields sort as paths do, except that among those whose first 360 bytes are equal the cut ones come last.
-//   path       = Path::key() where path_key is cut, else empty
-//   path_hash  = first 16 bytes of SHA-256(Path::key())
-//   delta_hash = first 16 bytes of SHA-256(actor ‖ 00 ‖ delta id)
-//   kind       = 0 where the field is absent (a tombstone), else Kind + 1
-//   cell       = steps (version height){steps} image     the trail, newest first; image = model/cell.cpp, empty when the cell is gone
-//   receipt    = empty where version is not 0 (the event holds what it takes to remake it), else the map of receipt_codec.hpp
+//   path_key    Path::key(); when that is longer than 400 bytes: its first 360 bytes ‖ FF ‖ path_hash. FF is no byte
+//               of UTF-8. So fields sort as paths do, but among those whose first 360 bytes are equal the cut ones
+//               come last.
+//   path        Path::key() where path_key is cut, else empty
+//   path_hash   first 16 bytes of SHA-256(Path::key())
+//   delta_hash  first 16 bytes of SHA-256(actor ‖ 00 ‖ delta id)
+//   kind        0 where the field is absent (a tombstone), else Kind + 1
+//   cell        steps (version height){steps} image: the trail, newest first; the image is of model/cell.cpp, empty
+//               when the cell is gone
+//   receipt     empty where version is not 0 (the event holds what it takes to remake it), else the map of
+//               receipt_codec.hpp
 #pragma once
 
 #include <cstdint>
@@ -58,7 +62,7 @@ struct BoardRecord {
 // A cell as it lies in the store. It stays, with its trail, when the cell is gone.
 struct StoredCell {
   blackboard::Trail trail;
-  std::string image;                 // encoded; empty: gone
+  std::string image;  // encoded; empty: gone
 
   bool is_live() const { return !image.empty(); }
   Result<std::optional<Cell>> cell() const;
@@ -67,14 +71,14 @@ std::string encode_image(const std::optional<Cell>& cell);
 
 struct FieldRecord {
   conflict::FieldInfo info;
-  StoredCell leaf;                   // no steps: the field was never a leaf
+  StoredCell leaf;  // no steps: the field was never a leaf
 };
 
 struct ReceiptRecord {
-  std::uint64_t sequence = 0;        // its place in receipt_queue
+  std::uint64_t sequence = 0;  // its place in receipt_queue
   Sha256 payload_hash{};
   Version version = 0;
-  std::string receipt;               // encoded; empty where `version` is set
+  std::string receipt;  // encoded; empty where `version` is set
 };
 
 struct QueuedReceipt {
@@ -85,7 +89,7 @@ struct QueuedReceipt {
 // Keys
 std::string board_prefix(BoardNumber number);
 std::string field_key(BoardNumber number, const Path& path);
-std::string parts_prefix(BoardNumber number, const Path& path);              // all parts of a field but the leaf
+std::string parts_prefix(BoardNumber number, const Path& path);  // all parts of a field but the leaf
 std::string part_prefix(BoardNumber number, const Path& path, Part part);
 std::string part_key(BoardNumber number, const CellKey& key);
 struct PartPlace {

@@ -35,8 +35,8 @@ Result<MetaPage> read_meta(const PageFile& file, std::uint64_t offset) {
   return MetaPage::read(*bytes);
 }
 
-// The state that LMDB will open. Each commit writes the meta page that its number is even or odd for, so the two are always neighbours:
-// anything else is damage that would bring back an older state.
+// The state that LMDB will open. Each commit writes the meta page that its number is even or odd for, so the two are
+// always neighbours: anything else is damage that would bring back an older state.
 Result<MetaPage> newest_meta(const PageFile& file) {
   const auto even = read_meta(file, 0);
   if (!even) return even;
@@ -44,8 +44,10 @@ Result<MetaPage> newest_meta(const PageFile& file) {
   if (!odd) return odd;
   const MetaPage& newest = odd->transaction > even->transaction ? *odd : *even;
   const MetaPage& older = odd->transaction > even->transaction ? *even : *odd;
-  const bool are_neighbours = even->transaction % 2 == 0 && odd->transaction % 2 == 1 && newest.transaction - older.transaction == 1;
-  if (even->page_bytes != odd->page_bytes || !are_neighbours) return fail(Fault::bad_bytes, "the two meta pages do not belong together");
+  const bool are_neighbours =
+      even->transaction % 2 == 0 && odd->transaction % 2 == 1 && newest.transaction - older.transaction == 1;
+  if (even->page_bytes != odd->page_bytes || !are_neighbours)
+    return fail(Fault::bad_bytes, "the two meta pages do not belong together");
   return newest;
 }
 
@@ -54,7 +56,8 @@ Result<void> check(const PageFile& file, std::uint64_t walk_bytes_max) {
   if (!meta) return tl::unexpected(meta.error());
   // Before anything is allocated by this number. A file may lack free pages at its end, but not as many as this.
   if (meta->last_page < 1 || meta->last_page / 64 > file.size() / meta->page_bytes) {
-    return fail(Fault::bad_bytes, fmt::format("the data file is truncated: {} bytes for {} pages", file.size(), meta->last_page + 1));
+    return fail(Fault::bad_bytes,
+                fmt::format("the data file is truncated: {} bytes for {} pages", file.size(), meta->last_page + 1));
   }
   const bool may_be_truncated = (meta->last_page + 1) * meta->page_bytes > file.size();
   if (file.size() > walk_bytes_max && !may_be_truncated) return {};

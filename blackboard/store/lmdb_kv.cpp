@@ -22,32 +22,28 @@ namespace {
 
 constexpr mdb_mode_t private_file = 0600;
 constexpr std::size_t idle_transactions_max = 16;
-constexpr std::size_t value_bytes_max = 256ULL * 1024 * 1024;  // a larger size in a page is damage; following it could leave the file
+// A larger size in a page is damage, and following it could lead out of the file.
+constexpr std::size_t value_bytes_max = 256ULL * 1024 * 1024;
 constexpr std::uint64_t disk_reserve_least = 64ULL * 1024 * 1024;
 constexpr MDB_dbi free_list = 0;
-// Default (full) sync and no WRITEMAP: the only mode in which a power cut loses nothing that was committed. NOTLS: a read transaction
-// belongs to its object, not to the thread.
+// Default (full) sync and no WRITEMAP: the only mode in which a power cut loses nothing that was committed. NOTLS: a
+// read transaction belongs to its object, not to the thread.
 constexpr unsigned environment_flags = MDB_NOTLS;
 
 Fault fault_of(int code) {
   switch (code) {
     case MDB_MAP_FULL:
-    case MDB_TXN_FULL:
-      return Fault::full;
-    case MDB_READERS_FULL:
-      return Fault::busy;
-    case MDB_BAD_TXN:
-      return Fault::closed;
+    case MDB_TXN_FULL: return Fault::full;
+    case MDB_READERS_FULL: return Fault::busy;
+    case MDB_BAD_TXN: return Fault::closed;
     case MDB_CORRUPTED:
     case MDB_PAGE_NOTFOUND:
     case MDB_INVALID:
     case MDB_VERSION_MISMATCH:
     case MDB_NOTFOUND:
     case MDB_CURSOR_FULL:
-    case MDB_INCOMPATIBLE:
-      return Fault::bad_bytes;
-    default:
-      return Fault::io;
+    case MDB_INCOMPATIBLE: return Fault::bad_bytes;
+    default: return Fault::io;
   }
 }
 
@@ -102,7 +98,8 @@ Result<TableHandles> open_tables(MDB_env* env, unsigned flags) {
   for (std::size_t i = 0; i < table_count; ++i) {
     const char* name = table_name(static_cast<Table>(i));
     const int code = mdb_dbi_open(raw, name, flags, &handles[i]);
-    if (code == MDB_NOTFOUND) return fail(Fault::bad_bytes, fmt::format("the data file has no table {}: it is foreign or damaged", name));
+    if (code == MDB_NOTFOUND)
+      return fail(Fault::bad_bytes, fmt::format("the data file has no table {}: it is foreign or damaged", name));
     if (code != 0) return lmdb_failure("open a table", code);
   }
   if (const int code = mdb_txn_commit(transaction.release()); code != 0) return lmdb_failure("commit", code);
@@ -173,7 +170,8 @@ class Environment {
   Result<std::uint64_t> room() {
     const auto space = directory_.space();
     if (!space) return tl::unexpected(space.error());
-    const std::uint64_t reserve = options_.disk_reserve_bytes.value_or(std::max(disk_reserve_least, space->total_bytes / 20));
+    const std::uint64_t reserve =
+        options_.disk_reserve_bytes.value_or(std::max(disk_reserve_least, space->total_bytes / 20));
     if (space->free_bytes < reserve) return 0;
     const std::uint64_t line = quota() / 10 * 9;
     // Counting the free pages costs a walk over their list: only when it decides something.
@@ -207,7 +205,8 @@ class Environment {
     auto transaction = begin_read();
     if (!transaction) return tl::unexpected(transaction.error());
     MDB_cursor* raw = nullptr;
-    if (const int code = mdb_cursor_open(transaction->get(), free_list, &raw); code != 0) return lmdb_failure("count pages", code);
+    if (const int code = mdb_cursor_open(transaction->get(), free_list, &raw); code != 0)
+      return lmdb_failure("count pages", code);
     CursorPointer cursor(raw);
     std::uint64_t pages = 0;
     MDB_val key{};
@@ -230,12 +229,14 @@ class Environment {
   const LmdbOptions options_;
   std::atomic<bool> is_broken_ = false;
   std::atomic<bool> is_writing_ = false;
-  std::mutex idle_mutex_;  // guards idle_: any thread may read, and each takes and gives back in passing
+  std::mutex idle_mutex_;                 // guards idle_: any thread may read, and each takes and gives back in passing
   std::vector<TransactionPointer> idle_;  // after env_, so that it goes first
 };
 
+bool is_key(std::string_view key) { return !key.empty() && key.size() <= key_bytes_max; }
+
 Result<std::optional<std::string>> get_value(MDB_txn* transaction, MDB_dbi table, std::string_view key) {
-  TAFEL_CHECK(!key.empty(), "a key has at least one byte");
+  if (!is_key(key)) return std::nullopt;
   MDB_val wanted = to_val(key);
   MDB_val found{};
   const int code = mdb_get(transaction, table, &wanted, &found);
@@ -249,9 +250,12 @@ Result<void> scan_values(MDB_txn* transaction, MDB_dbi table, std::string_view f
   MDB_cursor* raw = nullptr;
   if (const int code = mdb_cursor_open(transaction, table, &raw); code != 0) return lmdb_failure("read", code);
   const CursorPointer cursor(raw);
-  MDB_val key = to_val(from);
+  const std::string_view start = from.substr(0, key_bytes_max);
+  MDB_val key = to_val(start);
   MDB_val value{};
-  int code = mdb_cursor_get(raw, &key, &value, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+  int code = mdb_cursor_get(raw, &key, &value, start.empty() ? MDB_FIRST : MDB_SET_RANGE);
+  // What was cut off puts `from` behind the key that equals the rest.
+  if (code == 0 && start != from && to_view(key) == start) code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
   while (code == 0) {
     if (value.mv_size > value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
     if (!visit(to_view(key), to_view(value))) return {};
@@ -300,22 +304,23 @@ class LmdbWrite final : public KvWrite {
 
   Result<void> put(Table table, std::string_view key, std::string_view value) override {
     if (!transaction_) return closed_failure();
-    TAFEL_CHECK(!key.empty(), "a key has at least one byte");
+    TAFEL_CHECK(is_key(key), "a key has 1 to 511 bytes");
     added_ += key.size() + value.size();
     // Well before LMDB's own end: a full map can not even be emptied, since that takes pages too.
-    if (added_ > room_) return fail(Fault::full, "the store is full: its quota or the disk has no room for additions");
+    if (added_ > room_) return given_up(fail(Fault::full, "the store is full: its quota or the disk has no room left"));
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
     const int code = mdb_put(transaction_.get(), environment_->table(table), &key_val, &value_val, 0);
-    if (code != 0) return lmdb_failure("write", code);
+    if (code != 0) return given_up(lmdb_failure("write", code));
     return {};
   }
 
   Result<void> erase(Table table, std::string_view key) override {
     if (!transaction_) return closed_failure();
+    TAFEL_CHECK(is_key(key), "a key has 1 to 511 bytes");
     MDB_val key_val = to_val(key);
     const int code = mdb_del(transaction_.get(), environment_->table(table), &key_val, nullptr);
-    if (code != 0 && code != MDB_NOTFOUND) return lmdb_failure("write", code);
+    if (code != 0 && code != MDB_NOTFOUND) return given_up(lmdb_failure("write", code));
     return {};
   }
 
@@ -325,13 +330,20 @@ class LmdbWrite final : public KvWrite {
     const int code = mdb_txn_commit(transaction_.release());
     if (code == 0) return {};
     if (fault_of(code) == Fault::full) return lmdb_failure("commit", code);
-    // Part of it may be on disk, and a second sync would report success for pages that the first one lost: only a fresh start is safe.
+    // Part of it may be on disk, and a second sync would report success for pages that the first one lost: only a fresh
+    // start is safe.
     environment_->break_off();
     return fail(Fault::io, fmt::format("the store can not commit: {}", mdb_strerror(code)));
   }
 
  private:
   static tl::unexpected<Failure> closed_failure() { return fail(Fault::closed, "the transaction has ended"); }
+
+  // A transaction in which something could not be done is not to be committed without it.
+  tl::unexpected<Failure> given_up(tl::unexpected<Failure> failure) {
+    transaction_.reset();
+    return failure;
+  }
 
   std::shared_ptr<Environment> environment_;
   TransactionPointer transaction_;
@@ -385,7 +397,8 @@ Result<std::unique_ptr<Kv>> open_lmdb(const LmdbOptions& given) {
   if (!directory) return tl::unexpected(directory.error());
   std::error_code error;
   if (!std::filesystem::exists(directory->store(), error)) {
-    const auto made = directory->make_store([&](const auto& path) { return make_environment(path, options.map_bytes); });
+    const auto made =
+        directory->make_store([&](const auto& path) { return make_environment(path, options.map_bytes); });
     if (!made) return tl::unexpected(made.error());
   }
   if (auto checked = check_lmdb_file(directory->store() / "data.mdb", options.walk_bytes_max); !checked) {
@@ -395,7 +408,8 @@ Result<std::unique_ptr<Kv>> open_lmdb(const LmdbOptions& given) {
   if (!env) return tl::unexpected(env.error());
   const auto tables = open_tables(env->get(), 0);
   if (!tables) return tl::unexpected(tables.error());
-  return std::make_unique<LmdbKv>(std::make_shared<Environment>(std::move(*directory), std::move(*env), *tables, options));
+  return std::make_unique<LmdbKv>(
+      std::make_shared<Environment>(std::move(*directory), std::move(*env), *tables, options));
 }
 
 }  // namespace tafel::store

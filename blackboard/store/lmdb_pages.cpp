@@ -1,15 +1,15 @@
-// Layout of data version 1, integers little-endian as the machine writes them:
+// Layout of data version 1; integers as the machine writes them (LMDB files do not move between byte orders):
 //
-//   page     = number u64, pad u16, flags u16, (lower u16, upper u16 | pages u32), …            16 bytes, then page content
-//   branch   = page, node offset u16 × (lower - 16) / 2, free space, nodes from `upper` to the end of the page
-//   leaf     = the same
-//   node     = low u16, high u16, flags u16, key size u16, key, data
-//              branch: child page = low | high << 16 | flags << 32, no data;  the first key of a page is not used
-//              leaf: data size = low | high << 16; with flag 1 the data is the u64 number of its first overflow page
-//   overflow = page, data; `pages` pages
-//   tree     = pad u32, flags u16, depth u16, branch pages, leaf pages, overflow pages, entries, root (u64 each)
-//   meta     = page, magic u32, version u32, address u64, map size u64, tree of free pages, tree of tables, last page u64, transaction u64
-//              (the page size stands in the pad of the first tree)
+//   page      number u64, pad u16, flags u16, then lower u16, upper u16 or pages u32: 16 bytes; then content
+//   branch,   page, offset of a node u16 × (lower - 16) / 2, free space, nodes between upper and the end of the page
+//    leaf
+//   node      low u16, high u16, flags u16, key size u16, key, data
+//             in a branch: child page = low | high << 16 | flags << 32, no data; the first key of a page is not used
+//             in a leaf: data size = low | high << 16; with flag 1 the data is the number (u64) of an overflow page
+//   overflow  page, data; over as many pages as it says
+//   tree      pad u32, flags u16, depth u16, then u64 each: branch, leaf and overflow pages, entries, root
+//   meta      page, magic u32, version u32, address u64, map size u64, tree of free pages, tree of tables,
+//             last page u64, transaction u64; the page size stands in the pad of the first tree
 #include "blackboard/store/lmdb_pages.hpp"
 
 #include <fmt/format.h>
@@ -50,10 +50,10 @@ enum class TreeUse { free_pages, tables, records };
 
 struct Node {
   std::string_view key;
-  std::string_view data;       // in place
+  std::string_view data;  // in place
   std::uint64_t data_size = 0;
   std::uint16_t flags = 0;
-  PageNumber child = 0;        // branch
+  PageNumber child = 0;  // branch
   bool is_big() const { return (flags & big_data) != 0; }
 };
 
@@ -131,7 +131,8 @@ class PageWalk {
   Result<std::vector<Node>> read_nodes(PageNumber number, std::string_view page, bool is_leaf) const {
     const auto lower = load<std::uint16_t>(page, 12);
     const auto upper = load<std::uint16_t>(page, 14);
-    const bool has_head = load<PageNumber>(page, 0) == number && load<std::uint16_t>(page, 10) == (is_leaf ? leaf_page : branch_page);
+    const bool has_head =
+        load<PageNumber>(page, 0) == number && load<std::uint16_t>(page, 10) == (is_leaf ? leaf_page : branch_page);
     if (!has_head || lower < page_head || lower > upper || upper > page.size() || lower % 2 != 0) {
       return damaged(number, "this is no page of its tree");
     }
@@ -166,13 +167,16 @@ class PageWalk {
     return node;
   }
 
-  Result<void> check_order(PageNumber number, const std::vector<Node>& nodes, const KeyRange& range, bool is_leaf, TreeUse use) const {
+  Result<void> check_order(PageNumber number, const std::vector<Node>& nodes, const KeyRange& range, bool is_leaf,
+                           TreeUse use) const {
     const std::size_t first = is_leaf ? 0 : 1;
     for (std::size_t i = first; i < nodes.size(); ++i) {
       const std::string_view key = nodes[i].key;
-      if (use == TreeUse::free_pages && key.size() != sizeof(std::uint64_t)) return damaged(number, "a key has a wrong size");
+      if (use == TreeUse::free_pages && key.size() != sizeof(std::uint64_t))
+        return damaged(number, "a key has a wrong size");
       if (key.empty()) return damaged(number, "a key is empty");
-      const bool is_above = i == first ? !range.from || !is_less(key, *range.from, use) : is_less(nodes[i - 1].key, key, use);
+      const bool is_above =
+          i == first ? !range.from || !is_less(key, *range.from, use) : is_less(nodes[i - 1].key, key, use);
       const bool is_below = !range.below || is_less(key, *range.below, use);
       if (!is_above || !is_below) return damaged(number, "keys are out of order");
     }
@@ -193,7 +197,9 @@ class PageWalk {
       if (node.is_big()) {
         if (auto walked = walk_overflow(node, counts); !walked) return walked;
       }
-      auto walked = use == TreeUse::tables ? walk_table(number, node) : use == TreeUse::free_pages ? walk_free(node) : Result<void>();
+      auto walked = use == TreeUse::tables       ? walk_table(number, node)
+                    : use == TreeUse::free_pages ? walk_free(node)
+                                                 : Result<void>();
       if (!walked) return walked;
     }
     return {};
@@ -208,7 +214,8 @@ class PageWalk {
     const bool is_overflow = load<PageNumber>(*head, 0) == first && load<std::uint16_t>(*head, 10) == overflow_page &&
                              load<std::uint32_t>(*head, 12) == pages;
     if (!is_overflow) return damaged(first, "this is no page of a large value");
-    if ((first + pages) * meta_.page_bytes > file_.size()) return damaged(first, "a large value reaches beyond the end of the file");
+    if ((first + pages) * meta_.page_bytes > file_.size())
+      return damaged(first, "a large value reaches beyond the end of the file");
     counts.overflow_pages += pages;
     return {};
   }
@@ -218,7 +225,7 @@ class PageWalk {
     return walk_tree(PageTree::read(node.data), TreeUse::records);
   }
 
-  // An entry of the free list: transaction → count, page numbers. Pages of the free list may lie beyond the end of the file.
+  // An entry of the free list: transaction → count, page numbers. Free pages may lie beyond the end of the file.
   Result<void> walk_free(const Node& node) {
     const auto value = node.is_big() ? file_.read(load<PageNumber>(node.data, 0) * meta_.page_bytes + page_head,
                                                   static_cast<std::size_t>(node.data_size))
@@ -226,9 +233,11 @@ class PageWalk {
     if (!value) return tl::unexpected(value.error());
     const bool is_of_the_past = load<std::uint64_t>(node.key, 0) <= meta_.transaction;
     const std::uint64_t room = value->size() / sizeof(PageNumber);
-    if (!is_of_the_past || room == 0 || load<std::uint64_t>(*value, 0) >= room) return damaged(0, "the list of free pages is wrong");
+    if (!is_of_the_past || room == 0 || load<std::uint64_t>(*value, 0) >= room)
+      return damaged(0, "the list of free pages is wrong");
     for (std::uint64_t i = 1; i <= load<std::uint64_t>(*value, 0); ++i) {
-      if (auto taken = use_pages(load<PageNumber>(*value, static_cast<std::size_t>(i) * sizeof(PageNumber)), 1); !taken) return taken;
+      if (auto taken = use_pages(load<PageNumber>(*value, static_cast<std::size_t>(i) * sizeof(PageNumber)), 1); !taken)
+        return taken;
     }
     return {};
   }
@@ -255,10 +264,12 @@ std::optional<std::string> MetaPage::defect(std::string_view page) {
   const bool is_meta = load<std::uint16_t>(page, 10) == meta_page && load<std::uint32_t>(page, page_head) == magic;
   if (!is_meta) return "this is no LMDB data file";
   const auto version = load<std::uint32_t>(page, page_head + 4);
-  if (version != data_version) return fmt::format("the data file has LMDB data version {}, not {}", version, data_version);
+  if (version != data_version)
+    return fmt::format("the data file has LMDB data version {}, not {}", version, data_version);
   const auto page_size = load<std::uint32_t>(page, meta_tree_at);
   const bool is_power = page_size != 0 && (page_size & (page_size - 1)) == 0;
-  if (!is_power || page_size < 512 || page_size > 65536) return fmt::format("a page size of {} bytes is impossible", page_size);
+  if (!is_power || page_size < 512 || page_size > 65536)
+    return fmt::format("a page size of {} bytes is impossible", page_size);
   return std::nullopt;
 }
 

@@ -52,8 +52,8 @@ class PageFile {
   std::uint64_t size_;
 };
 
-// Checks every page that the trees of `meta` reach: that it lies in the file, is used once, is well-formed, and that keys are in order and
-// the counts are right.
+// Checks every page that the trees of `meta` reach: that it lies in the file, is used once, is well-formed, and that
+// keys are in order and the counts are right.
 Result<void> walk_pages(const PageFile& file, const MetaPage& meta);
 
 }  // namespace tafel::store

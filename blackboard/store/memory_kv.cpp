@@ -14,14 +14,15 @@ namespace {
 
 using Entries = std::map<std::string, std::string, std::less<>>;
 using Tables = std::array<std::shared_ptr<Entries>, table_count>;
-using Overlay = std::array<std::map<std::string, std::optional<std::string>, std::less<>>, table_count>;  // nullopt: erased
+using Overlay =
+    std::array<std::map<std::string, std::optional<std::string>, std::less<>>, table_count>;  // nullopt: erased
 
 std::size_t at(Table table) { return static_cast<std::size_t>(table); }
 
 }  // namespace
 
-// What survives. The mutex guards all of it: snapshots come from any thread, and tables are shared with them until the next commit
-// that changes a table which a snapshot still holds; then that table is copied.
+// What survives. The mutex guards all of it: snapshots come from any thread, and tables are shared with them until the
+// next commit that changes a table which a snapshot still holds; then that table is copied.
 class MemoryKv {
  public:
   MemoryKv() {
@@ -65,7 +66,8 @@ class MemoryKv {
   }
 
  private:
-  static void apply(std::shared_ptr<Entries>& table, std::map<std::string, std::optional<std::string>, std::less<>>& changes) {
+  static void apply(std::shared_ptr<Entries>& table,
+                    std::map<std::string, std::optional<std::string>, std::less<>>& changes) {
     if (changes.empty()) return;
     if (table.use_count() > 1) table = std::make_shared<Entries>(*table);
     for (auto& [key, value] : changes) {
@@ -160,7 +162,7 @@ class MemoryWrite final : public KvWrite {
 
   Result<void> put(Table table, std::string_view key, std::string_view value) override {
     if (is_closed_) return closed_failure();
-    TAFEL_CHECK(!key.empty(), "a key has at least one byte");
+    TAFEL_CHECK(!key.empty() && key.size() <= key_bytes_max, "a key has 1 to 511 bytes");
     overlay_[at(table)].insert_or_assign(std::string(key), std::string(value));
     return {};
   }
@@ -208,10 +210,11 @@ class MemoryHandle final : public Kv {
     Usage usage;
     usage.quota = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t table = 0; table < table_count; ++table) {
-      const auto scanned = MemoryRead(disk_).scan(static_cast<Table>(table), {}, [&](std::string_view key, std::string_view value) {
-        usage.bytes += key.size() + value.size();
-        return true;
-      });
+      const auto scanned =
+          MemoryRead(disk_).scan(static_cast<Table>(table), {}, [&](std::string_view key, std::string_view value) {
+            usage.bytes += key.size() + value.size();
+            return true;
+          });
       if (!scanned) return tl::unexpected(scanned.error());
     }
     return usage;
@@ -226,7 +229,9 @@ class MemoryHandle final : public Kv {
 
 std::shared_ptr<MemoryKv> make_memory_disk() { return std::make_shared<MemoryKv>(); }
 
-std::unique_ptr<Kv> open_memory(std::shared_ptr<MemoryKv> disk) { return std::make_unique<MemoryHandle>(std::move(disk)); }
+std::unique_ptr<Kv> open_memory(std::shared_ptr<MemoryKv> disk) {
+  return std::make_unique<MemoryHandle>(std::move(disk));
+}
 
 void fail_commit(MemoryKv& disk, std::uint64_t nth, Fault fault) { disk.fail_commit(nth, fault); }
 

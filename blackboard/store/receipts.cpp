@@ -5,7 +5,8 @@
 namespace tafel::store {
 namespace {
 
-constexpr int evictions_max = 4;  // per receipt: more than one, so that a backlog shrinks, and few, so that no commit stalls
+constexpr int evictions_max =
+    4;  // per receipt: more than one, so that a backlog shrinks, and few, so that no commit stalls
 
 Result<std::optional<ReceiptRecord>> get_receipt(KvRead& kv, BoardNumber number, std::string_view hash) {
   const std::string key = receipt_key(number, hash);
@@ -44,7 +45,8 @@ Result<void> forget_old(KvWrite& kv, BoardRecord& board, TimeMs now, const Recei
     const bool is_old = queued->time < now - window.window_ms;
     const bool are_too_many = board.receipts_next - board.receipts_first > window.count_max;
     if (!is_old && !are_too_many) return {};
-    if (auto forgotten = forget(kv, board.number, board.receipts_first, queued->delta_hash); !forgotten) return forgotten;
+    if (auto forgotten = forget(kv, board.number, board.receipts_first, queued->delta_hash); !forgotten)
+      return forgotten;
     ++board.receipts_first;
   }
   return {};

@@ -17,8 +17,8 @@ struct ReceiptWindow {
 Result<std::optional<ReceiptRecord>> find_receipt(KvRead& kv, const BoardRecord& board, const std::string& actor,
                                                   const std::string& delta_id);
 
-// Remembers `record` (its sequence is given here), and forgets a few receipts that are older than the window or too many. Changes `board`,
-// which the caller writes.
+// Remembers `record` (its sequence is given here), and forgets a few receipts that are older than the window or too
+// many. Changes `board`, which the caller writes.
 Result<void> remember_receipt(KvWrite& kv, BoardRecord& board, const std::string& actor, const std::string& delta_id,
                               ReceiptRecord record, TimeMs now, const ReceiptWindow& window = {});
 

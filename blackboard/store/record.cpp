@@ -68,7 +68,8 @@ Result<void> put_record(KvWrite& kv, Table table, std::string_view key, std::str
   return kv.put(table, key, close_record(table, key, payload));
 }
 
-Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std::string_view from, const RecordVisitor& visit) {
+Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std::string_view from,
+                          const RecordVisitor& visit) {
   std::optional<Failure> failure;
   const auto scanned = kv.scan(table, from, [&](std::string_view key, std::string_view record) {
     if (!key.starts_with(prefix)) return false;
@@ -83,8 +84,8 @@ Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std:
 
 Result<void> check_records(KvRead& kv) {
   for (std::size_t table = 0; table < table_count; ++table) {
-    const auto checked =
-        scan_records(kv, static_cast<Table>(table), {}, {}, [](std::string_view, std::string_view) { return Result<bool>(true); });
+    const auto checked = scan_records(kv, static_cast<Table>(table), {}, {},
+                                      [](std::string_view, std::string_view) { return Result<bool>(true); });
     if (!checked) return checked;
   }
   return {};

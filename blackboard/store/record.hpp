@@ -1,5 +1,5 @@
-// A record is a value in a table, closed by a checksum over its place and content: LMDB has none of its own, and a damaged or misplaced
-// value must never be taken for a right one.
+// A record is a value in a table, closed by a checksum over its place and content: LMDB has none of its own, and a
+// damaged or misplaced value must never be taken for a right one.
 //
 //   record = payload ‖ be64 checksum64(table u8 ‖ key ‖ payload)
 #pragma once
@@ -29,9 +29,11 @@ Result<std::string_view> open_record(Table table, std::string_view key, std::str
 Result<std::optional<std::string>> get_record(KvRead& kv, Table table, std::string_view key);
 Result<void> put_record(KvWrite& kv, Table table, std::string_view key, std::string_view payload);
 
-// Visits the records from `from` on whose keys begin with `prefix`; a visitor that gives false or a failure ends the scan.
+// Visits the records from `from` on whose keys begin with `prefix`; a visitor that gives false or a failure ends the
+// scan.
 using RecordVisitor = std::function<Result<bool>(std::string_view key, std::string_view payload)>;
-Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std::string_view from, const RecordVisitor& visit);
+Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std::string_view from,
+                          const RecordVisitor& visit);
 
 // Reads every record of every table.
 Result<void> check_records(KvRead& kv);

@@ -30,7 +30,8 @@ Result<Position> from_cursor(const std::string& cursor) {
   if (cursor.empty()) return Position();
   const auto bytes = from_base64(cursor);
   const std::size_t key_size = bytes && bytes->size() > 4 ? get_be32(*bytes) : 0;
-  if (!bytes || bytes->size() < 4 + key_size + 1) return fail(Fault::bad_bytes, "the cursor did not come from a page of this query");
+  const bool fits = bytes && key_size <= key_bytes_max && bytes->size() > 4 + key_size;
+  if (!fits) return fail(Fault::bad_bytes, "the cursor did not come from a page of this query");
   const std::size_t part_at = 4 + key_size;
   return Position{bytes->substr(4, key_size), static_cast<Part>((*bytes)[part_at]), bytes->substr(part_at + 1)};
 }
@@ -77,8 +78,9 @@ class BoardLoader {
     if (!*cell) return true;
     bytes_ += key.path.key().size() + key.id.size() + (is_current ? stored.image.size() : encode_image(*cell).size());
     if (bytes_ > bytes_max_) {
-      return fail(Fault::full, fmt::format("this part of the board is larger than {} bytes: read a smaller part, or page by page",
-                                           bytes_max_));
+      return fail(Fault::full,
+                  fmt::format("this part of the board is larger than {} bytes: read a smaller part, or page by page",
+                              bytes_max_));
     }
     board_.put(key, std::move(*cell));
     return true;
@@ -140,13 +142,14 @@ Result<std::vector<std::string>> StoreSnapshot::event_records(const std::string&
   if (!scanned) return tl::unexpected(scanned.error());
   // Stopped early, and not for want of room: the event that should have come is not there.
   if (version <= last && bytes <= bytes_max) {
-    return bad_record(Table::events, event_key(record->number, version), fmt::format("the event of version {} is missing", version));
+    return bad_record(Table::events, event_key(record->number, version),
+                      fmt::format("the event of version {} is missing", version));
   }
   return records;
 }
 
-Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
-                                                std::size_t bytes_max) {
+Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const std::optional<Path>& path,
+                                                const std::string& cursor, std::size_t bytes_max) {
   const auto record = get_board(*kv_, board);
   if (!record) return tl::unexpected(record.error());
   const auto start = from_cursor(cursor);
@@ -160,9 +163,9 @@ Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const 
       const auto goes_on = page.add(field_key, leaf_key(field), stored.leaf);
       if (!goes_on || !*goes_on) return goes_on;
     }
-    const auto scanned = scan_all_parts(
-        *kv_, record->number, field, from.part, from.id,
-        [&](const CellKey& cell, const StoredCell& part) { return page.add(field_key, cell, part); });
+    const auto scanned =
+        scan_all_parts(*kv_, record->number, field, from.part, from.id,
+                       [&](const CellKey& cell, const StoredCell& part) { return page.add(field_key, cell, part); });
     if (!scanned) return tl::unexpected(scanned.error());
     return !page.is_full();
   };
@@ -177,8 +180,8 @@ Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const st
   if (!record) return tl::unexpected(record.error());
   const Head& head = record->head;
   if (version && (*version < head.floor || *version > head.version)) {
-    return fail(Fault::not_found, fmt::format("version {} of board {} is not there: versions {} to {} are", *version, board, head.floor,
-                                              head.version));
+    return fail(Fault::not_found, fmt::format("version {} of board {} is not there: versions {} to {} are", *version,
+                                              board, head.floor, head.version));
   }
   BoardLoader loader(log_, *record, version.value_or(head.version), bytes_max);
   const auto add = [&](const CellKey& key, const StoredCell& cell) { return loader.add(key, cell); };

@@ -14,11 +14,12 @@ class StoreSnapshot final : public Snapshot {
 
   Result<std::optional<Head>> head(const std::string& board) override;
   Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) override;
-  Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to, std::size_t bytes_max) override;
+  Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
+                                                 std::size_t bytes_max) override;
   Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                          std::size_t bytes_max) override;
-  Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path, std::optional<Version> version,
-                                 std::size_t bytes_max) override;
+  Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
+                                 std::optional<Version> version, std::size_t bytes_max) override;
 
  private:
   std::unique_ptr<KvRead> kv_;

@@ -48,7 +48,8 @@ class BoardStore final : public Store {
   const std::string epoch_;
 };
 
-// A key that is damaged hides its record from look-ups, so a small store is read whole before it is used; a large one when it is verified.
+// A key that is damaged hides its record from look-ups, so a small store is read whole before it is used; a large one
+// when it is verified.
 Result<void> check_small(Kv& kv) {
   const auto usage = kv.usage();
   if (!usage) return tl::unexpected(usage.error());
@@ -67,9 +68,8 @@ Result<std::optional<std::string>> read_epoch(Kv& kv) {
   if (!*format) {
     bool is_empty = true;
     for (std::size_t table = 0; table < table_count; ++table) {
-      const auto scanned = (*read)->scan(static_cast<Table>(table), {}, [&](std::string_view, std::string_view) {
-        return is_empty = false;
-      });
+      const auto scanned = (*read)->scan(static_cast<Table>(table), {},
+                                         [&](std::string_view, std::string_view) { return is_empty = false; });
       if (!scanned) return tl::unexpected(scanned.error());
     }
     if (!is_empty) return bad_record(Table::meta, meta_format, "the format version is missing");
@@ -77,8 +77,8 @@ Result<std::optional<std::string>> read_epoch(Kv& kv) {
   }
   const auto version = decode_number(**format);
   if (!version || *version != format_version) {
-    return fail(Fault::bad_bytes, fmt::format("the store has format version {}; this program reads version {}", version.value_or(0),
-                                              format_version));
+    return fail(Fault::bad_bytes, fmt::format("the store has format version {}; this program reads version {}",
+                                              version.value_or(0), format_version));
   }
   auto epoch = get_record(**read, Table::meta, meta_epoch);
   if (epoch && !*epoch) return bad_record(Table::meta, meta_epoch, "the epoch is missing");

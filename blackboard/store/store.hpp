@@ -1,5 +1,5 @@
-// Boards on an ordered key–value store: event log, cells, receipts, heads. The layout is written on top of layout.hpp. One
-// batch at a time writes; snapshots read from any thread.
+// Boards on an ordered key–value store: event log, cells, receipts, heads. The layout is written on top of layout.hpp.
+// One batch at a time writes; snapshots read from any thread.
 #pragma once
 
 #include <functional>
@@ -25,21 +25,22 @@ struct BoardSummary {
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
-  virtual Result<std::optional<Head>> head(const std::string& board) = 0;            // nullopt: never written to
+  virtual Result<std::optional<Head>> head(const std::string& board) = 0;  // nullopt: never written to
   // Boards after `after` ("" = from the first) in the order of their ids, at most `count`.
   virtual Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) = 0;
-  // Log records (as codec::encode_event wrote them) of versions from .. to, until `bytes_max` is exceeded (at least one).
+  // Log records (as codec::encode_event wrote them) of versions from .. to, until `bytes_max` is exceeded (at least
+  // one).
   virtual Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
                                                          std::size_t bytes_max) = 0;
   // Live cells in store order after `cursor` ("" = from the first) until `bytes_max`; an empty `next` is the end.
   struct CellPage {
-    std::vector<Change> cells;   // image always set
+    std::vector<Change> cells;  // image always set
     std::string next;
   };
   virtual Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                                  std::size_t bytes_max) = 0;
-  // Everything at and below `path` as it was after `version` (nullopt: now). Fault::full when it would exceed `bytes_max`,
-  // Fault::not_found for a version outside floor .. head.
+  // Everything at and below `path` as it was after `version` (nullopt: now). Fault::full when it would exceed
+  // `bytes_max`, Fault::not_found for a version outside floor .. head.
   virtual Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                          std::optional<Version> version, std::size_t bytes_max) = 0;
 };
@@ -50,22 +51,25 @@ struct KnownReceipt {
   Receipt receipt;
 };
 
-// One write transaction: judged deltas are appended one after the other, then all become durable at once.
+// One write transaction: judged deltas are appended one after the other, then all become durable at once. Ends before
+// its store. After a failure nothing of it can be committed any more.
 class Batch {
  public:
   virtual ~Batch() = default;
   virtual Result<Head> head(const std::string& board) = 0;
-  // The board as left by what this batch has appended so far. Valid until the next call on the batch. Reading never throws; a failure
-  // shows in `failure()` and makes everything read since worthless.
+  // The board as left by what this batch has appended so far. Valid until the next call on the batch. Reading never
+  // throws; a failure shows in `failure()` and makes everything read since worthless.
   virtual const conflict::BoardView& view(const std::string& board) = 0;
   virtual std::optional<Failure> failure() const = 0;
   virtual Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
                                                             const std::string& delta_id) = 0;
-  // Seals the judgement as the next event, applies its changes, and remembers its receipt under (actor, delta.id) when there is an id.
-  virtual Result<Event> append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) = 0;
+  // Seals the judgement as the next event, applies its changes, and remembers its receipt under (actor, delta.id) when
+  // there is an id.
+  virtual Result<Event> append(const Delta& delta, const conflict::Judgement& judgement,
+                               const conflict::Stamp& stamp) = 0;
   // Remembers the receipt of an accepted delta that took no version.
   virtual Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) = 0;
-  virtual Result<void> commit() = 0;   // see KvWrite::commit
+  virtual Result<void> commit() = 0;  // see KvWrite::commit
 };
 
 struct VerifyReport {
@@ -73,7 +77,7 @@ struct VerifyReport {
   Version version = 0;
   std::uint64_t events = 0;
   std::uint64_t cells = 0;
-  std::vector<std::string> defects;    // empty: chain whole, replay = state, digest fits
+  std::vector<std::string> defects;  // empty: chain whole, replay = state, digest fits
 };
 
 class Store {
@@ -82,10 +86,11 @@ class Store {
   static Result<std::unique_ptr<Store>> open(std::unique_ptr<Kv> kv, Random& random);
   virtual ~Store() = default;
 
-  virtual const std::string& epoch() const = 0;        // hex text
+  virtual const std::string& epoch() const = 0;  // hex text
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
   virtual Result<std::unique_ptr<Batch>> begin() = 0;
-  // Replays the log of one board and compares chain, cells, field records and digest. Bounded memory per event, not per board.
+  // Replays the log of one board in memory and compares chain, cells, field records, trails and digest. At most 20
+  // defects are told.
   virtual Result<VerifyReport> verify(const std::string& board) = 0;
   virtual Result<Kv::Usage> usage() = 0;
 };

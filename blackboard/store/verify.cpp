@@ -66,9 +66,9 @@ class Verification {
 
   Result<void> replay() {
     const std::string prefix = board_prefix(board_.number);
-    const auto scanned = scan_records(kv_, Table::events, prefix, prefix, [&](std::string_view key, std::string_view record) {
-      return replay_event(key, record);
-    });
+    const auto scanned =
+        scan_records(kv_, Table::events, prefix, prefix,
+                     [&](std::string_view key, std::string_view record) { return replay_event(key, record); });
     if (!scanned) return scanned;
     const Head& head = board_.head;
     if (replayed_.version != head.version) {
@@ -82,12 +82,15 @@ class Verification {
   Result<bool> replay_event(std::string_view key, std::string_view record) {
     const auto event = codec::decode_event(record);
     if (!event) return bad_record(Table::events, key, event.error().message);
-    if (key != event_key(board_.number, event->version)) note(fmt::format("version {} stands in a wrong place", event->version));
-    if (event->board != report_.board) note(fmt::format("version {} belongs to board {}", event->version, event->board));
+    if (key != event_key(board_.number, event->version))
+      note(fmt::format("version {} stands in a wrong place", event->version));
+    if (event->board != report_.board)
+      note(fmt::format("version {} belongs to board {}", event->version, event->board));
     if (auto defect = blackboard::chain_defect(replayed_, *event)) note(std::move(*defect));
     Sum128 digest = replayed_.digest;
     for (const LoggedChange& change : event->changes) apply(change, event->version, digest);
-    if (!(digest == event->digest)) note(fmt::format("the digest of version {} does not fit the state after it", event->version));
+    if (!(digest == event->digest))
+      note(fmt::format("the digest of version {} does not fit the state after it", event->version));
     replayed_ = blackboard::head_after(replayed_, *event);
     ++report_.events;
     return !is_worn_out();
@@ -113,13 +116,15 @@ class Verification {
 
   Result<void> compare_fields() {
     std::size_t found = 0;
-    const auto scanned = scan_fields(kv_, board_.number, std::nullopt, {},
-                                     [&](std::string_view, const Path& path, const FieldRecord& stored) -> Result<bool> {
-                                       ++found;
-                                       return compare_field(path, stored);
-                                     });
+    const auto scanned =
+        scan_fields(kv_, board_.number, std::nullopt, {},
+                    [&](std::string_view, const Path& path, const FieldRecord& stored) -> Result<bool> {
+                      ++found;
+                      return compare_field(path, stored);
+                    });
     if (!scanned || is_worn_out()) return scanned;
-    if (found < fields_.size()) note(fmt::format("{} of {} fields are missing", fields_.size() - found, fields_.size()));
+    if (found < fields_.size())
+      note(fmt::format("{} of {} fields are missing", fields_.size() - found, fields_.size()));
     const auto is_live = [](const auto& cell) { return cell.second.cell.has_value(); };
     const auto live = static_cast<std::uint64_t>(std::count_if(cells_.begin(), cells_.end(), is_live));
     if (report_.cells != live) note(fmt::format("{} cells are stored, the log makes {}", report_.cells, live));
@@ -137,7 +142,8 @@ class Verification {
         stored.info.lasting != info.lasting) {
       note(fmt::format("the record of field {} does not fit the log", path.text()));
     }
-    if (!stored.leaf.trail.steps().empty() || cells_.contains(leaf_key(path))) compare_cell(leaf_key(path), stored.leaf);
+    if (!stored.leaf.trail.steps().empty() || cells_.contains(leaf_key(path)))
+      compare_cell(leaf_key(path), stored.leaf);
     const auto scanned = scan_all_parts(kv_, board_.number, path, Part::element, {},
                                         [&](const CellKey& key, const StoredCell& cell) -> Result<bool> {
                                           ++parts_;
@@ -164,10 +170,11 @@ class Verification {
   Result<void> count_parts() {
     std::size_t stored = 0;
     const std::string prefix = board_prefix(board_.number);
-    const auto scanned = scan_records(kv_, Table::parts, prefix, prefix, [&](std::string_view, std::string_view) -> Result<bool> {
-      ++stored;
-      return true;
-    });
+    const auto scanned =
+        scan_records(kv_, Table::parts, prefix, prefix, [&](std::string_view, std::string_view) -> Result<bool> {
+          ++stored;
+          return true;
+        });
     if (!scanned) return scanned;
     const auto is_part = [](const auto& cell) { return cell.first.part != Part::leaf; };
     const auto logged = static_cast<std::size_t>(std::count_if(cells_.begin(), cells_.end(), is_part));
@@ -179,14 +186,17 @@ class Verification {
   // Only that they can be read, and that the queue is whole: what they say is in the log or can not be made again.
   Result<void> check_receipts() {
     const std::string prefix = board_prefix(board_.number);
-    const auto receipts = scan_records(kv_, Table::receipts, prefix, prefix, [](std::string_view key, std::string_view payload) {
-      return decode_receipt(payload) ? Result<bool>(true) : bad_record(Table::receipts, key, "this is no receipt record");
-    });
+    const auto receipts =
+        scan_records(kv_, Table::receipts, prefix, prefix, [](std::string_view key, std::string_view payload) {
+          return decode_receipt(payload) ? Result<bool>(true)
+                                         : bad_record(Table::receipts, key, "this is no receipt record");
+        });
     if (!receipts) return receipts;
     std::uint64_t queued = 0;
     const auto queue = scan_records(kv_, Table::receipt_queue, prefix, prefix,
                                     [&](std::string_view key, std::string_view payload) -> Result<bool> {
-                                      if (!decode_queued(payload)) return bad_record(Table::receipt_queue, key, "this is no entry");
+                                      if (!decode_queued(payload))
+                                        return bad_record(Table::receipt_queue, key, "this is no entry");
                                       ++queued;
                                       return true;
                                     });

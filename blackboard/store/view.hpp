@@ -6,8 +6,8 @@
 
 namespace tafel::store {
 
-// Reads through `kv` and `log`, whose owner keeps them, `board` and `failure` alive. The judge knows no failures, so the first one is put
-// into `failure`, and from then on nothing is there.
+// Reads through `kv` and `log`, whose owner keeps them, `board` and `failure` alive. The judge knows no failures, so
+// the first one is put into `failure`, and from then on nothing is there.
 class View final : public conflict::BoardView {
  public:
   View(KvRead& kv, EventLog& log, const BoardRecord& board, std::optional<Failure>& failure)

@@ -86,6 +86,7 @@ inline constexpr std::size_t submit_objects_max = 24 * 1024;           // object
 inline constexpr std::size_t pending_queries_max = 1'024;              // questions without an answer yet
 inline constexpr std::size_t watch_queue_events_max = 1'024;           // versions waiting for one watcher; then it is fed from the log
 inline constexpr std::size_t watch_queue_bytes_max = 8 * 1024 * 1024;
+inline constexpr int stream_receive_queue = 16;                         // messages that a socket holds for a watcher that stops
 inline constexpr std::int64_t ping_ms = 5'000;                         // between two pings on one connection
 inline constexpr std::int64_t probe_ms = 1'000;                        // silence while an answer is awaited, before a ping asks
 inline constexpr std::int64_t answer_ms = 3'000;                       // silence after a ping, before the connection is given up

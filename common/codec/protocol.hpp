@@ -50,7 +50,7 @@ struct Message {
 std::string encode_message(const Message& message);
 // Bounded as in msgpack.hpp. A client gives answer_limits, for an answer may be larger than a request.
 Result<Message> decode_message(std::string_view bytes, const DecodeLimits& limits = {});
-inline constexpr DecodeLimits answer_limits{.objects_max = limits::answer_bytes_max};  // at most one object a byte
+inline constexpr DecodeLimits answer_limits{.objects_max = limits::answer_bytes_max / 4};
 
 struct Hello {
   std::int64_t protocol = protocol_version;

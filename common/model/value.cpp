@@ -45,6 +45,12 @@ bool maps_equal(const Map& left, const Map& right) {
 
 }  // namespace
 
+Value::Value(const Value& other) = default;
+Value::Value(Value&& other) noexcept = default;
+Value& Value::operator=(const Value& other) = default;
+Value& Value::operator=(Value&& other) noexcept = default;
+Value::~Value() = default;
+
 Value::Value(std::uint64_t value) {
   if (value <= static_cast<std::uint64_t>(INT64_MAX)) {
     data_ = static_cast<std::int64_t>(value);

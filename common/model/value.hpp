@@ -35,6 +35,12 @@ class Value {
   using Variant = std::variant<Nil, bool, std::int64_t, std::uint64_t, double, std::string, Bytes, List, Map>;
 
   Value() = default;
+  // Defined in value.cpp: every file that holds values would otherwise compile them anew.
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
   Value(Nil) {}
   Value(bool value) : data_(value) {}
   Value(int value) : data_(std::int64_t{value}) {}

@@ -19,7 +19,7 @@ class ByteWatch {
   void delivered(int descriptor);                                 // a whole message came out of this connection
 
   // Shuts down every connection that took more than `bytes_max` since its last whole message. To be called when the socket has been read
-  // empty; looks at most once in `period`. Returns how many were cut.
+  // empty; looks once in `period`, or less often when there are very many. Returns how many were cut.
   std::size_t check(std::chrono::steady_clock::time_point now);
 
   static constexpr std::chrono::milliseconds period{50};

@@ -284,11 +284,13 @@ struct Dealer::Impl {
 Dealer::Dealer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dealer::~Dealer() = default;
 
-Result<std::unique_ptr<Dealer>> Dealer::connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max) try {
+Result<std::unique_ptr<Dealer>> Dealer::connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max,
+                                                int receive_queue) try {
   auto socket = open_socket(context.impl().context, zmq::socket_type::dealer);
   if (!socket) return tl::unexpected(socket.error());
   keep_alive(*socket);
   socket->set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(message_bytes_max));
+  if (receive_queue > 0) socket->set(zmq::sockopt::rcvhwm, receive_queue);
   socket->set(zmq::sockopt::connect_timeout, connect_timeout_ms);
   socket->set(zmq::sockopt::reconnect_ivl, reconnect_ms);
   socket->set(zmq::sockopt::reconnect_ivl_max, reconnect_max_ms);

@@ -76,7 +76,9 @@ class Publisher {
 // Client side: DEALER that reconnects by itself, no ZMTP heartbeats (they abort the process), nothing queued for a dead link.
 class Dealer {
  public:
-  static Result<std::unique_ptr<Dealer>> connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max);
+  // `receive_queue`: messages kept for a reader that pauses (0: the library's default, for one that always reads).
+  static Result<std::unique_ptr<Dealer>> connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max,
+                                                 int receive_queue = 0);
   ~Dealer();
   bool send(std::string_view bytes);                          // false: cannot now
   std::optional<std::string> receive();                       // does not wait

@@ -60,8 +60,8 @@ TEST(Board, RemovingWhatIsNotThereChangesNothing) {
 }
 
 TEST(Board, RangeIsThePathAndWhatLiesBelow) {
-  const Board board = board_of({set_leaf("a.b", 1, 1), set_leaf("a-b", 1, 1), set_leaf("ab", 1, 1), set_leaf("a.c.d", 1, 1),
-                                add_element("a.s", "x", 1), set_leaf("b", 1, 1)});
+  const Board board = board_of({set_leaf("a.b", 1, 1), set_leaf("a-b", 1, 1), set_leaf("ab", 1, 1),
+                                set_leaf("a.c.d", 1, 1), add_element("a.s", "x", 1), set_leaf("b", 1, 1)});
   const auto [first, last] = board.range(path_of("a"));
   std::vector<std::string> found;
   for (auto cell = first; cell != last; ++cell) found.push_back(cell->first.path.text());

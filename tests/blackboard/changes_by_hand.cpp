@@ -35,7 +35,8 @@ Delta delta_for(const std::string& board, const std::string& id, const std::stri
 conflict::Stamp stamp_at(TimeMs now, const std::string& actor) { return {actor, "epoch", now}; }
 
 conflict::Judgement judgement_of(std::vector<Change> changes, Version base) {
-  std::sort(changes.begin(), changes.end(), [](const Change& left, const Change& right) { return left.key < right.key; });
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& left, const Change& right) { return left.key < right.key; });
   conflict::Judgement judgement;
   judgement.results.resize(1);
   judgement.results[0].outcome = Outcome::applied;
@@ -67,12 +68,15 @@ Change append_entry(const std::string& path, Value value, Version version) {
 }
 
 Change hold(const std::string& path, Value value, Version version) {
-  return {suggestion_key(path_of(path), {version, 0}), SuggestionCell{SuggestionCell::Act::set, std::move(value), dot_at(version)}};
+  return {suggestion_key(path_of(path), {version, 0}),
+          SuggestionCell{SuggestionCell::Act::set, std::move(value), dot_at(version)}};
 }
 
 Change gone(CellKey key) { return {std::move(key), std::nullopt}; }
 
-bool is_same(const std::optional<Cell>& left, const std::optional<Cell>& right) { return encoded(left) == encoded(right); }
+bool is_same(const std::optional<Cell>& left, const std::optional<Cell>& right) {
+  return encoded(left) == encoded(right);
+}
 
 void NaiveHistory::apply(Version version, const std::vector<Change>& changes) {
   for (const Change& change : changes) images_[change.key][version] = change.image;
@@ -119,7 +123,8 @@ std::vector<Change> RandomChanges::next(const NaiveHistory& history) {
 CellKey RandomChanges::random_key(Version version) {
   const auto field = static_cast<int>(below(random_fields));
   std::string text = "group" + std::to_string(field % 3) + ".field" + std::to_string(field);
-  if (long_paths_) text = std::string(350 + 5 * static_cast<std::size_t>(field % 4), 'p') + "." + std::string(100, 'q') + "." + text;
+  if (long_paths_)
+    text = std::string(350 + 5 * static_cast<std::size_t>(field % 4), 'p') + "." + std::string(100, 'q') + "." + text;
   const Path path = path_of(text);
   if (below(8) == 0) return suggestion_key(path, {version, 0});
   switch (field % 5) {

@@ -32,7 +32,8 @@ LmdbOptions options_for(const std::filesystem::path& directory) {
     const Version version = must(batch->head("board")).version + 1;
     const auto changes = {set_leaf("a", static_cast<std::int64_t>(version), version),
                           add_element("s", static_cast<std::int64_t>(version), version)};
-    must(batch->append(testing::delta_for("board", "id" + std::to_string(version)), judgement_of(changes), testing::stamp_at(1000)));
+    must(batch->append(testing::delta_for("board", "id" + std::to_string(version)), judgement_of(changes),
+                       testing::stamp_at(1000)));
     must(batch->commit());
     if (::write(acknowledgements, "x", 1) != 1) ::_exit(1);
   }

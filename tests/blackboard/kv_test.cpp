@@ -97,7 +97,9 @@ TYPED_TEST(KvTest, ScansInKeyOrderFromAnyKey) {
 TYPED_TEST(KvTest, AScanStopsWhenItsVisitorSaysSo) {
   for (const char* key : {"a", "b", "c"}) this->put(key, "");
   int visited = 0;
-  must(must(this->kv_->read())->scan(Table::fields, "", [&](std::string_view, std::string_view) { return ++visited < 2; }));
+  must(must(this->kv_->read())->scan(Table::fields, "", [&](std::string_view, std::string_view) {
+    return ++visited < 2;
+  }));
   EXPECT_EQ(visited, 2);
 }
 
@@ -146,6 +148,16 @@ TYPED_TEST(KvTest, KeepsBytesOfEveryValueAndLargeRecords) {
   EXPECT_EQ(this->get(all), std::string(3'000'000, 'x') + all);
 }
 
+TYPED_TEST(KvTest, NothingIsUnderAKeyThatCanNotBe) {
+  this->put(std::string(key_bytes_max, 'k'), "value");
+  this->put("z", "last");
+  EXPECT_EQ(this->get(""), std::nullopt);
+  EXPECT_EQ(this->get(std::string(key_bytes_max + 1, 'k')), std::nullopt);
+  const auto read = must(this->kv_->read());
+  EXPECT_EQ(entries_from(*read, Table::fields, std::string(key_bytes_max, 'k')).size(), 2U);
+  EXPECT_EQ(entries_from(*read, Table::fields, std::string(key_bytes_max + 1, 'k')), (Entries{{"z", "last"}}));
+}
+
 TYPED_TEST(KvTest, BehavesAsAMapDoes) {
   std::mt19937_64 random(7);
   std::map<std::string, std::string> model;
@@ -168,7 +180,8 @@ TYPED_TEST(KvTest, BehavesAsAMapDoes) {
     must(write->commit());
     model = std::move(changed);
     if (round % 10 == 0) continue;
-    ASSERT_EQ(entries_from(*must(this->kv_->read()), Table::parts), Entries(model.begin(), model.end())) << "round " << round;
+    ASSERT_EQ(entries_from(*must(this->kv_->read()), Table::parts), Entries(model.begin(), model.end()))
+        << "round " << round;
   }
   this->reopen();
   EXPECT_EQ(entries_from(*must(this->kv_->read()), Table::parts), Entries(model.begin(), model.end()));

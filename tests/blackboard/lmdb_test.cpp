@@ -1,10 +1,9 @@
-#include "blackboard/store/lmdb_kv.hpp"
-
 #include <sys/stat.h>
 
 #include <random>
 
 #include "blackboard/store/lmdb_file.hpp"
+#include "blackboard/store/lmdb_kv.hpp"
 #include "common/base/limits.hpp"
 #include "tests/blackboard/store_fixture.hpp"
 
@@ -62,7 +61,8 @@ TEST(Lmdb, AFileInPlaceOfTheDirectoryIsRefused) {
 }
 
 TEST(Lmdb, AForeignFileIsRefusedAndLeftAlone) {
-  for (const std::string& bytes : {std::string(), std::string("SQLite format 3"), std::string(100'000, 'x'), std::string(100'000, '\0')}) {
+  for (const std::string& bytes :
+       {std::string(), std::string("SQLite format 3"), std::string(100'000, 'x'), std::string(100'000, '\0')}) {
     const OnLmdb place;
     std::filesystem::create_directories(data_file(place).parent_path());
     write_file(data_file(place), bytes);
@@ -98,7 +98,8 @@ TEST(Lmdb, ATruncatedFileIsRefusedAndLeftAlone) {
   EXPECT_EQ(fault_of(open_lmdb(place.options())), "none");
 }
 
-// The walk must never take a sound file for a damaged one: page merges, large values and long free lists make the odd shapes.
+// The walk must never take a sound file for a damaged one: page merges, large values and long free lists make the odd
+// shapes.
 TEST(Lmdb, EveryCommittedFileIsFoundSound) {
   std::mt19937_64 random(11);
   const OnLmdb place;
@@ -144,6 +145,18 @@ TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
   for (int i = 0; i < stored; ++i) {
     EXPECT_TRUE(must(must(kv->read())->get(Table::parts, "key" + std::to_string(i)))) << i;
   }
+}
+
+TEST(Lmdb, WhatDidNotFitIsNotCommittedInPart) {
+  const OnLmdb place;
+  LmdbOptions options = place.options();
+  options.quota_bytes = 1'000'000;
+  const auto kv = must(open_lmdb(options));
+  const auto write = must(kv->write());
+  must(write->put(Table::parts, "small", "value"));
+  EXPECT_EQ(fault_of(write->put(Table::parts, "large", std::string(2'000'000, 'x'))), "full");
+  EXPECT_EQ(fault_of(write->commit()), "closed");
+  EXPECT_EQ(must(must(kv->read())->get(Table::parts, "small")), std::nullopt);
 }
 
 TEST(Lmdb, AFullStoreCanBeEmptied) {

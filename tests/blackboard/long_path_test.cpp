@@ -112,14 +112,16 @@ TYPED_TEST(LongPathTest, HistoryOfLongPathsEqualsANaiveOne) {
     for (auto path = std::optional(key.path); path; path = path->parent()) parts.push_back(*path);
   }
   for (const Path& path : parts) {
-    ASSERT_TRUE(is_same(this->store_.load("board", {}, path), history.board(history.version(), path))) << path.key().size();
+    ASSERT_TRUE(is_same(this->store_.load("board", {}, path), history.board(history.version(), path)))
+        << path.key().size();
   }
   EXPECT_EQ(this->store_.defects("board"), std::vector<std::string>());
 }
 
 TYPED_TEST(LongPathTest, PagesOfCellsResumeAmongLongPaths) {
   std::vector<Change> changes;
-  for (int i = 0; i < 20; ++i) changes.push_back(set_leaf(text_of(400 + static_cast<std::size_t>(i) * 10, 'p') + ".x", i, 1));
+  for (int i = 0; i < 20; ++i)
+    changes.push_back(set_leaf(text_of(400 + static_cast<std::size_t>(i) * 10, 'p') + ".x", i, 1));
   this->store_.commit("board", changes);
   blackboard::Board board;
   std::string cursor;

@@ -1,5 +1,4 @@
 #include "blackboard/store/memory_kv.hpp"
-
 #include "tests/blackboard/store_fixture.hpp"
 
 namespace tafel::store {
@@ -57,7 +56,8 @@ TEST(MemoryDisk, AFailedCommitOfAStoreLeavesTheBoardAsBefore) {
   const auto before = store.load("board");
   fail_commit(*store.place().disk, 1, Fault::io);
   const auto batch = must(store->begin());
-  must(batch->append(testing::delta_for("board", "second"), testing::judgement_of({set_leaf("a", 2, 2)}), testing::stamp_at(2000)));
+  must(batch->append(testing::delta_for("board", "second"), testing::judgement_of({set_leaf("a", 2, 2)}),
+                     testing::stamp_at(2000)));
   EXPECT_EQ(fault_of(batch->commit()), "io");
   EXPECT_EQ(fault_of(store->snapshot()), "io");
   store.reopen();

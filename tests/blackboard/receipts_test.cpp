@@ -18,7 +18,8 @@ constexpr TimeMs hour = 3600 * 1000;
 template <class Place>
 class ReceiptsTest : public ::testing::Test {
  protected:
-  std::optional<KnownReceipt> known(const std::string& id, const std::string& actor = "planner", const std::string& board = "board") {
+  std::optional<KnownReceipt> known(const std::string& id, const std::string& actor = "planner",
+                                    const std::string& board = "board") {
     return must(must(store_->begin())->known_receipt(board, actor, id));
   }
   // An accepted delta that changed nothing.
@@ -113,7 +114,8 @@ TYPED_TEST(ReceiptsTest, AnIdIsNewAgainAfterItsReceiptIsForgotten) {
 }
 
 TYPED_TEST(ReceiptsTest, ABacklogIsForgottenAFewPerAppend) {
-  for (int i = 0; i < 20; ++i) this->store_.commit("board", {set_leaf("a", i, static_cast<Version>(i + 1))}, "old" + std::to_string(i), 0);
+  for (int i = 0; i < 20; ++i)
+    this->store_.commit("board", {set_leaf("a", i, static_cast<Version>(i + 1))}, "old" + std::to_string(i), 0);
   const auto known_count = [&] {
     int count = 0;
     for (int i = 0; i < 20; ++i) count += this->known("old" + std::to_string(i)) ? 1 : 0;

@@ -72,14 +72,16 @@ class OpenStore {
   }
 
   // Appends one event made of `changes` and commits it.
-  Event commit(const std::string& board, const std::vector<Change>& changes, const std::string& id = {}, TimeMs now = 1000) {
+  Event commit(const std::string& board, const std::vector<Change>& changes, const std::string& id = {},
+               TimeMs now = 1000) {
     const auto batch = must(store_->begin());
     Event event = must(batch->append(delta_for(board, id), judgement_of(changes), stamp_at(now)));
     must(batch->commit());
     return event;
   }
   Head head(const std::string& board) { return must(must(store_->snapshot())->head(board)).value(); }
-  blackboard::Board load(const std::string& board, std::optional<Version> version = {}, const std::optional<Path>& path = {}) {
+  blackboard::Board load(const std::string& board, std::optional<Version> version = {},
+                         const std::optional<Path>& path = {}) {
     return must(must(store_->snapshot())->load(board, path, version, unbounded));
   }
   std::vector<std::string> defects(const std::string& board) { return must(store_->verify(board)).defects; }

@@ -99,7 +99,8 @@ TYPED_TEST(StoreTest, LoadAtEveryVersionEqualsANaiveHistory) {
   for (Version version = 0; version <= history.version(); version += 3) {
     ASSERT_TRUE(is_same(this->store_.load("board", version), history.board(version))) << "version " << version;
     const auto group = path_of("group1");
-    ASSERT_TRUE(is_same(this->store_.load("board", version, group), history.board(version, group))) << "version " << version;
+    ASSERT_TRUE(is_same(this->store_.load("board", version, group), history.board(version, group)))
+        << "version " << version;
   }
   EXPECT_TRUE(is_same(this->store_.load("board"), history.board(history.version())));
   EXPECT_EQ(this->store_.defects("board"), std::vector<std::string>());
@@ -136,11 +137,13 @@ TYPED_TEST(StoreTest, BoardsAreListedInTheOrderOfTheirIds) {
 }
 
 TYPED_TEST(StoreTest, EventRecordsComeInPages) {
-  for (Version version = 1; version <= 10; ++version) this->store_.commit("board", {set_leaf("a", std::string(1000, 'x'), version)});
+  for (Version version = 1; version <= 10; ++version)
+    this->store_.commit("board", {set_leaf("a", std::string(1000, 'x'), version)});
   const auto snapshot = must(this->store_->snapshot());
   const auto versions = [&](Version from, Version to, std::size_t bytes_max) {
     std::vector<Version> found;
-    for (const auto& record : must(snapshot->event_records("board", from, to, bytes_max))) found.push_back(must(codec::decode_event(record)).version);
+    for (const auto& record : must(snapshot->event_records("board", from, to, bytes_max)))
+      found.push_back(must(codec::decode_event(record)).version);
     return found;
   };
   EXPECT_EQ(versions(1, 100, unbounded).size(), 10U);
@@ -162,7 +165,8 @@ TYPED_TEST(StoreTest, PagesOfCellsMakeTheWholeBoard) {
     history.apply(history.version() + 1, changes);
   }
   const auto snapshot = must(this->store_->snapshot());
-  for (const std::optional<Path>& path : {std::optional<Path>(), std::optional(path_of("group0")), std::optional(path_of("none"))}) {
+  for (const std::optional<Path>& path :
+       {std::optional<Path>(), std::optional(path_of("group0")), std::optional(path_of("none"))}) {
     for (const std::size_t bytes_max : {std::size_t{1}, std::size_t{500}, unbounded}) {
       blackboard::Board board;
       std::string cursor;
@@ -184,6 +188,17 @@ TYPED_TEST(StoreTest, AForeignCursorIsRefused) {
   const auto snapshot = must(this->store_->snapshot());
   for (const char* cursor : {"x", "AAAA", "//////////////8=", "not base64!"}) {
     EXPECT_EQ(fault_of(snapshot->cells("board", std::nullopt, cursor, 100)), "bad_bytes") << cursor;
+  }
+}
+
+TYPED_TEST(StoreTest, ABoardIdThatCanNotBeIsNeverWrittenTo) {
+  for (const std::string& board : {std::string(), std::string(5000, 'x')}) {
+    const auto snapshot = must(this->store_->snapshot());
+    EXPECT_EQ(must(snapshot->head(board)).has_value(), false);
+    EXPECT_TRUE(must(snapshot->cells(board, std::nullopt, "", 100)).cells.empty());
+    EXPECT_TRUE(must(snapshot->boards(board, 10)).empty());
+    EXPECT_EQ(must(must(this->store_->begin())->head(board)).version, 0U);
+    EXPECT_TRUE(must(this->store_->verify(board)).defects.empty());
   }
 }
 
@@ -270,7 +285,8 @@ TEST(StoreDeathTest, ChangesOutOfOrderAreABrokenPromise) {
   auto judgement = judgement_of({set_leaf("a", 1, 1), set_leaf("b", 1, 1)});
   std::swap(judgement.changes[0], judgement.changes[1]);
   const auto batch = must(store->begin());
-  EXPECT_DEATH(static_cast<void>(batch->append(delta_for("board"), judgement, stamp_at(1))), "changes are ordered by cell key");
+  EXPECT_DEATH(static_cast<void>(batch->append(delta_for("board"), judgement, stamp_at(1))),
+               "changes are ordered by cell key");
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ TEST(Trail, FindsEveryVersionAsANaiveSearchDoes) {
     const LoggedTrail logged(seed, static_cast<int>(seed * 37));
     for (Version version = 0; version <= logged.trail.newest() + 2; ++version) {
       int reads = 0;
-      ASSERT_EQ(logged.find(version, reads), logged.find_naively(version)) << "seed " << seed << ", version " << version;
+      ASSERT_EQ(logged.find(version, reads), logged.find_naively(version))
+          << "seed " << seed << ", version " << version;
     }
   }
 }

@@ -93,7 +93,8 @@ TEST_F(VerifyTest, FindsAnAlteredTrail) {
 
 TEST_F(VerifyTest, FindsAMissingElement) {
   alter([](KvWrite& write) { must(write.erase(Table::parts, part_key(number, element_key(path_of("s"), "y")))); });
-  EXPECT_EQ(defects(), (Defects{"3 cells are stored, the log makes 4", "2 records of cells are stored, the log makes 3"}));
+  EXPECT_EQ(defects(),
+            (Defects{"3 cells are stored, the log makes 4", "2 records of cells are stored, the log makes 3"}));
 }
 
 TEST_F(VerifyTest, FindsAMissingTombstone) {
@@ -138,7 +139,8 @@ TEST_F(VerifyTest, FindsAWrongDigest) {
     event.digest.low ^= 1;
     event.hash = codec::chain_hash(event);
   });
-  EXPECT_EQ(defects(), (Defects{"the digest of version 3 does not fit the state after it", "the head does not fit the event of version 3"}));
+  EXPECT_EQ(defects(), (Defects{"the digest of version 3 does not fit the state after it",
+                                "the head does not fit the event of version 3"}));
 }
 
 TEST_F(VerifyTest, FindsAWrongWayBack) {
@@ -175,7 +177,8 @@ TEST_F(VerifyTest, FindsABrokenChecksumAndNamesThePlace) {
   const auto found = defects();
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0],
-            "the store is damaged at table events, key 00000000000000010000000000000002: the checksum does not fit the record");
+            "the store is damaged at table events, key 00000000000000010000000000000002: the checksum does not fit the "
+            "record");
 }
 
 TEST_F(VerifyTest, FindsAGapInTheQueueOfReceipts) {
@@ -198,7 +201,8 @@ TEST(Verify, LongHistoriesAreSound) {
   const auto batch = must(store->begin());
   for (int i = 0; i < 1500; ++i) {
     const auto changes = random.next(history);
-    must(batch->append(testing::delta_for("board", "id" + std::to_string(i)), testing::judgement_of(changes), testing::stamp_at(i)));
+    must(batch->append(testing::delta_for("board", "id" + std::to_string(i)), testing::judgement_of(changes),
+                       testing::stamp_at(i)));
     history.apply(history.version() + 1, changes);
   }
   must(batch->commit());

@@ -77,8 +77,8 @@ TEST(View, ARemovedFieldIsATombstone) {
 
 TEST(View, FieldsBelowComeInPathOrderWithoutThePathItself) {
   OpenStore<OnMemory> store;
-  const auto batch = batch_after(
-      store, {{set_leaf("a.b", 1, 1), set_leaf("a-b", 1, 1), set_leaf("ab", 1, 1), set_leaf("a.c.d", 1, 1), set_leaf("a.b2", 1, 1)}});
+  const auto batch = batch_after(store, {{set_leaf("a.b", 1, 1), set_leaf("a-b", 1, 1), set_leaf("ab", 1, 1),
+                                          set_leaf("a.c.d", 1, 1), set_leaf("a.b2", 1, 1)}});
   EXPECT_EQ(fields_below(batch->view("board"), "a"), (std::vector<std::string>{"a.b", "a.b2", "a.c.d"}));
   EXPECT_EQ(fields_below(batch->view("board"), "a.c"), std::vector<std::string>{"a.c.d"});
   EXPECT_TRUE(fields_below(batch->view("board"), "a.c.d").empty());
@@ -86,10 +86,13 @@ TEST(View, FieldsBelowComeInPathOrderWithoutThePathItself) {
 
 TEST(View, AVisitorCanStop) {
   OpenStore<OnMemory> store;
-  const auto batch = batch_after(store, {{set_leaf("a.b", 1, 1), set_leaf("a.c", 1, 1), add_element("s", 1, 1), add_element("s", 2, 1)}});
+  const auto batch = batch_after(
+      store, {{set_leaf("a.b", 1, 1), set_leaf("a.c", 1, 1), add_element("s", 1, 1), add_element("s", 2, 1)}});
   int visited = 0;
-  batch->view("board").fields_below(path_of("a"), [&](const Path&, const conflict::FieldInfo&) { return ++visited < 1; });
-  batch->view("board").parts(path_of("s"), Part::element, [&](const CellKey&, const std::optional<Cell>&, Version) { return ++visited < 1; });
+  batch->view("board").fields_below(path_of("a"),
+                                    [&](const Path&, const conflict::FieldInfo&) { return ++visited < 1; });
+  batch->view("board").parts(path_of("s"), Part::element,
+                             [&](const CellKey&, const std::optional<Cell>&, Version) { return ++visited < 1; });
   EXPECT_EQ(visited, 2);
 }
 
@@ -108,10 +111,11 @@ TEST(View, PartsComeInTheOrderOfTheirIdsWithTombstones) {
                                          {append_entry("log", "three", 3), hold("log", 1, 3)},
                                          {gone(second)}});
   std::vector<std::string> found;
-  batch->view("board").parts(path_of("log"), Part::entry, [&](const CellKey& key, const std::optional<Cell>& now, Version changed) {
-    found.push_back(mark_text(mark_from_id(key.id)) + (now ? "" : " gone") + " at " + std::to_string(changed));
-    return true;
-  });
+  batch->view("board").parts(
+      path_of("log"), Part::entry, [&](const CellKey& key, const std::optional<Cell>& now, Version changed) {
+        found.push_back(mark_text(mark_from_id(key.id)) + (now ? "" : " gone") + " at " + std::to_string(changed));
+        return true;
+      });
   EXPECT_EQ(found, (std::vector<std::string>{"1.0 at 1", "2.0 gone at 4", "3.0 at 3"}));
 }
 
@@ -129,7 +133,8 @@ TEST(View, CellsAsOfEveryVersionEqualANaiveHistory) {
       const auto keys = history.keys();
       const CellKey& key = keys[random.below(keys.size())];
       const Version version = random.below(history.version() + 1);
-      ASSERT_TRUE(is_same(batch->view("board").cell_as_of(key, version), history.as_of(key, version))) << "seed " << seed;
+      ASSERT_TRUE(is_same(batch->view("board").cell_as_of(key, version), history.as_of(key, version)))
+          << "seed " << seed;
     }
     // … and a sweep over everything at the end.
     const auto& view = batch->view("board");
@@ -159,7 +164,8 @@ TEST(View, AFailureStaysAndHidesEverything) {
   EXPECT_FALSE(view.cell(leaf_key(path_of("a"))));
   ASSERT_TRUE(batch->failure());
   EXPECT_EQ(batch->failure()->fault, Fault::bad_bytes);
-  EXPECT_NE(batch->failure()->message.find("table fields, key 0000000000000001"), std::string::npos) << batch->failure()->message;
+  EXPECT_NE(batch->failure()->message.find("table fields, key 0000000000000001"), std::string::npos)
+      << batch->failure()->message;
   EXPECT_FALSE(view.cell(leaf_key(path_of("b"))));
   EXPECT_EQ(fault_of(batch->append(delta_for("board"), judgement_of({set_leaf("c", 1, 2)}), stamp_at(1))), "bad_bytes");
   EXPECT_EQ(fault_of(batch->commit()), "bad_bytes");

@@ -57,7 +57,9 @@ TEST_F(Hostile, RandomBytesHarmNobody) {
     for (const std::string& endpoint : all_endpoints()) {
       RawPeer peer(endpoint);
       if (round % 3 == 1) peer.send(testing::zmtp_greeting());
-      if (round % 3 == 2) ASSERT_TRUE(peer.shake_hands(endpoint == all_endpoints().back() ? "SUB" : "DEALER"));
+      if (round % 3 == 2) {
+        ASSERT_TRUE(peer.shake_hands(endpoint == all_endpoints().back() ? "SUB" : "DEALER"));
+      }
       peer.send(random.bytes(1 + static_cast<std::size_t>(round) * 37));
     }
     if (round % 10 == 0) expect_work();
@@ -115,7 +117,6 @@ TEST_F(Hostile, AMessageWithoutAnEndIsCutOff) {
 
 TEST_F(Hostile, ABusyHonestClientIsNotTakenForAnEndlessOne) {
   // Far more than one peer may have in an unfinished message, in whole ones.
-  const std::string id(100, 'i');
   std::size_t sent = 0;
   std::uint64_t number = 0;
   std::uint64_t answered = 0;

@@ -97,7 +97,7 @@ TEST(Server, KeepsEverythingOverARestart_O15) {
   for (int life = 0; life < 3; ++life) {
     const auto server = started(options_for(folder));
     ASSERT_TRUE(server);
-    if (life > 0) EXPECT_EQ(server->epoch(), epoch);
+    EXPECT_TRUE(life == 0 || server->epoch() == epoch);
     epoch = server->epoch();
     WireClient client(context, server->endpoints().request.front());
     client.greet("ann");
@@ -317,7 +317,7 @@ TEST(Server, RacersForOneLockAreJudgedInOrderOfCommit_O07) {
         const auto receipt = client.submit(delta);
         ASSERT_TRUE(receipt.has_value());
         if (!receipt->error) ++winners[static_cast<std::size_t>(round)];
-        if (receipt->error) EXPECT_EQ(receipt->error->code, ErrorCode::stale);
+        EXPECT_TRUE(!receipt->error || receipt->error->code == ErrorCode::stale);
       }
     });
   }

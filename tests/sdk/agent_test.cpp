@@ -76,7 +76,8 @@ TEST_P(AgentTest, ARefusalIsAValueAtOnce) {
 }
 
 TEST_P(AgentTest, AnOversizeDeltaIsRefusedAtOnceAndTheConnectionStays) {
-  const Ticket large = agent->submit(trip, DeltaBuilder().set("a", std::string(40'000, 'x')).set("b", std::string(40'000, 'y')));
+  const Ticket large =
+      agent->submit(trip, DeltaBuilder().set("a", std::string(40'000, 'x')).set("b", std::string(40'000, 'y')));
   EXPECT_TRUE(large.done());
   const auto refused = large.wait(milliseconds(0));
   ASSERT_TRUE(refused);
@@ -89,7 +90,8 @@ TEST_P(AgentTest, AnOversizeDeltaIsRefusedAtOnceAndTheConnectionStays) {
 
 TEST_P(AgentTest, ManyLargeDeltasAreSplitOverMessages) {
   std::vector<Ticket> tickets;
-  for (int i = 0; i < 40; ++i) tickets.push_back(agent->submit(trip, DeltaBuilder().set("f" + std::to_string(i), std::string(20'000, 'x'))));
+  for (int i = 0; i < 40; ++i)
+    tickets.push_back(agent->submit(trip, DeltaBuilder().set("f" + std::to_string(i), std::string(20'000, 'x'))));
   for (const Ticket& ticket : tickets) {
     const auto receipt = ticket.wait(long_enough);
     ASSERT_TRUE(receipt);
@@ -315,7 +317,8 @@ TEST(AgentConnect, AServerThatComesLaterIsFound) {
 
 RoleTable readers_of_public() {
   RoleTable roles;
-  Grant read{*Pattern::for_boards("**"), *Pattern::for_paths("public.**"), 1U << static_cast<unsigned>(Right::read), confidence_highest};
+  Grant read{*Pattern::for_boards("**"), *Pattern::for_paths("public.**"), 1U << static_cast<unsigned>(Right::read),
+             confidence_highest};
   Grant all{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest};
   roles.add_role("reader", {read});
   roles.add_role("writer", {all});

@@ -11,7 +11,8 @@ const std::string board_id = "acme/busy";
 // Commits about once a millisecond until it is destroyed.
 class Writer {
  public:
-  Writer(const TestServer& server, std::function<DeltaBuilder(int)> make) : agent_(server.connect("writer")), make_(std::move(make)) {
+  Writer(const TestServer& server, std::function<DeltaBuilder(int)> make)
+      : agent_(server.connect("writer")), make_(std::move(make)) {
     thread_ = std::thread([this] {
       for (int i = 0; !stop_; ++i) {
         const auto receipt = agent_->apply(board_id, make_(i));
@@ -45,7 +46,7 @@ TEST(Join, AnEmptyBoardIsLiveAtVersionZeroAndSeesTheFirstWrite) {
   const auto receipt = server.connect("b")->apply(board_id, DeltaBuilder().set("a.b.c", 1));
   ASSERT_TRUE(receipt);
   ASSERT_TRUE(board->wait_for(1, long_enough));
-  EXPECT_EQ(board->get("a.b.c"), Value(1));   // RO7
+  EXPECT_EQ(board->get("a.b.c"), Value(1));  // RO7
   EXPECT_EQ(digest_of(*board), server_digest(*agent, board_id));
 }
 
@@ -54,7 +55,11 @@ TEST(Join, FiveHundredJoinsUnderLoadMissNothing) {
   TestServer server;
   const auto agent = server.connect("joiner");
   Writer writer(server, [](int i) {
-    return DeltaBuilder().set("f" + std::to_string(i % 50), i).incr("n").add("s", {i % 20}).remove("s", {(i + 10) % 20});
+    return DeltaBuilder()
+        .set("f" + std::to_string(i % 50), i)
+        .incr("n")
+        .add("s", {i % 20})
+        .remove("s", {(i + 10) % 20});
   });
   for (int i = 0; i < 50 * effort; ++i) {
     const auto board = join(*agent, board_id);
@@ -99,7 +104,8 @@ TEST(Join, ALargeBoardIsReadByPagesWhileItChanges) {
   const int fields = 2000 * effort;
   for (int i = 0; i < fields; i += 100) {
     DeltaBuilder delta;
-    for (int k = i; k < i + 100; ++k) delta.set("g" + std::to_string(k % 97) + ".f" + std::to_string(k), "value of field " + std::to_string(k));
+    for (int k = i; k < i + 100; ++k)
+      delta.set("g" + std::to_string(k % 97) + ".f" + std::to_string(k), "value of field " + std::to_string(k));
     tickets.push_back(filler->submit(board_id, delta));
   }
   for (const Ticket& ticket : tickets) ASSERT_FALSE(ticket.wait(long_enough)->error);

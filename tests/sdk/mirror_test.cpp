@@ -20,7 +20,9 @@ Cell register_cell(const Value& value, Version version) {
   return RegisterCell{{{value, dot}}};
 }
 
-Change set(const std::string& at, const Value& value, Version version) { return {leaf_key(path(at)), register_cell(value, version)}; }
+Change set(const std::string& at, const Value& value, Version version) {
+  return {leaf_key(path(at)), register_cell(value, version)};
+}
 Change gone(const std::string& at) { return {leaf_key(path(at)), std::nullopt}; }
 
 // The server's side, as simple as can be: the state after each version, kept whole.
@@ -63,7 +65,9 @@ struct History {
 };
 
 bool same(const blackboard::Board& left, const blackboard::Board& right) {
-  if (left.digest() != right.digest() || left.version() != right.version() || left.cells().size() != right.cells().size()) return false;
+  if (left.digest() != right.digest() || left.version() != right.version() ||
+      left.cells().size() != right.cells().size())
+    return false;
   Sum128 sum;
   for (const auto& [key, cell] : left.cells()) sum += digest_of(key, cell);
   return sum == right.digest();
@@ -95,10 +99,10 @@ TEST_F(MirrorTest, IsExactAtOnceWhenNothingHappensWhileReading) {
 }
 
 TEST_F(MirrorTest, IsShownOnlyFromTheLastPagesVersionOn) {
-  mirror.page(server.page(mirror.cursor(), 3), told);            // v0 = 6
+  mirror.page(server.page(mirror.cursor(), 3), told);  // v0 = 6
   server.commit({set("f0", "new", 7), gone("f5")});
   server.commit({set("f9", 9, 8)});
-  mirror.page(server.page(mirror.cursor(), 3), told);            // vN = 8
+  mirror.page(server.page(mirror.cursor(), 3), told);  // vN = 8
   ASSERT_EQ(mirror.phase(), Mirror::Phase::replaying);
   EXPECT_EQ(mirror.position(), 6U);
   EXPECT_FALSE(mirror.has_copy());
@@ -221,8 +225,8 @@ TEST_F(MirrorTest, IsNotCopiedWhileNobodyHoldsASnapshot) {
   EXPECT_EQ(mirror.snapshot().get(), where);
 }
 
-// A feed that repeats, drops, garbles and is cut, a log that is trimmed, a store that is restored: whatever is shown is the server's state
-// at that version, and watchers are told every version once, or of a resync.
+// A feed that repeats, drops, garbles and is cut, a log that is trimmed, a store that is restored: whatever is shown is
+// the server's state at that version, and watchers are told every version once, or of a resync.
 class Chaos {
  public:
   explicit Chaos(std::uint32_t seed) : random_(seed) {}
@@ -251,7 +255,8 @@ class Chaos {
       const std::string at = "f" + std::to_string(random_() % 12);
       const auto spoken_of = [&](const Change& change) { return change.key.path.text() == at; };
       if (std::any_of(changes.begin(), changes.end(), spoken_of)) continue;
-      chance(3) ? changes.push_back(gone(at)) : changes.push_back(set(at, static_cast<int>(random_() % 100), server_.head() + 1));
+      chance(3) ? changes.push_back(gone(at))
+                : changes.push_back(set(at, static_cast<int>(random_() % 100), server_.head() + 1));
     }
     server_.commit(std::move(changes));
   }
@@ -267,12 +272,13 @@ class Chaos {
       subscribed_ = false;
     }
     if (mishap(40)) floor_ = server_.head();
-    if (mishap(15)) {   // the connection is cut
+    if (mishap(15)) {  // the connection is cut
       feed_.clear();
       subscribed_ = false;
       mirror_.lost(told_);
     }
-    if (mirror_.phase() == Mirror::Phase::reading) return act(mirror_.page(server_.page(mirror_.cursor(), 1 + random_() % 4), told_));
+    if (mirror_.phase() == Mirror::Phase::reading)
+      return act(mirror_.page(server_.page(mirror_.cursor(), 1 + random_() % 4), told_));
     if (!subscribed_) return subscribe();
     while (sent_ < server_.head()) feed_.push_back(++sent_);
     deliver();
@@ -290,11 +296,11 @@ class Chaos {
     if (feed_.empty()) return act(mirror_.live(server_.head(), told_));
     const Version version = feed_.front();
     feed_.pop_front();
-    if (mishap(20)) return;                                         // dropped
+    if (mishap(20)) return;  // dropped
     auto event = std::make_shared<codec::FeedEvent>(*server_.events[version]);
     if (mishap(50)) event->changes.push_back(set("garbled", 1, version));
     act(mirror_.event(event, told_));
-    if (subscribed_ && mishap(10)) act(mirror_.event(server_.events[1 + random_() % version], told_));   // repeated
+    if (subscribed_ && mishap(10)) act(mirror_.event(server_.events[1 + random_() % version], told_));  // repeated
   }
 
   void act(Next next) {
@@ -317,7 +323,7 @@ class Chaos {
     EXPECT_EQ(mirror_.resyncs(), resyncs_);
     if (last_told_ == 0) last_told_ = mirror_.version();
     EXPECT_EQ(mirror_.version(), last_told_);
-    if (mirror_.epoch() != server_.epoch) return;                   // it will learn
+    if (mirror_.epoch() != server_.epoch) return;  // it will learn
     ASSERT_LE(mirror_.version(), server_.head());
     EXPECT_TRUE(same(mirror_.board(), server_.states[mirror_.version()]));
   }

@@ -61,8 +61,12 @@ std::vector<std::string> ids_of(const std::vector<Outbox::Done>& done) {
 using Ids = std::vector<std::string>;
 
 struct OutboxTest : testing::Test {
-  std::optional<Outbox::Message> next(std::size_t bytes_max = roomy) { return outbox.next(++last_id, bytes_max, now, refused); }
-  std::vector<Outbox::Done> answer(std::vector<Receipt> receipts) { return outbox.receipts(last_id, std::move(receipts), now); }
+  std::optional<Outbox::Message> next(std::size_t bytes_max = roomy) {
+    return outbox.next(++last_id, bytes_max, now, refused);
+  }
+  std::vector<Outbox::Done> answer(std::vector<Receipt> receipts) {
+    return outbox.receipts(last_id, std::move(receipts), now);
+  }
 
   Outbox outbox;
   std::uint64_t last_id = 0;
@@ -225,8 +229,8 @@ TEST_F(OutboxTest, GivingUpReturnsEverythingWithoutAReceipt) {
   EXPECT_EQ(outbox.size(), 0U);
 }
 
-// Against a server that loses connections, is busy, splits its receipts, and remembers what it has accepted: each delta gets exactly one
-// verdict, and what is accepted for the first time comes in the order of submission.
+// Against a server that loses connections, is busy, splits its receipts, and remembers what it has accepted: each delta
+// gets exactly one verdict, and what is accepted for the first time comes in the order of submission.
 TEST(OutboxLaw, EveryDeltaGetsOneVerdictAndFirstAcceptancesKeepTheOrder) {
   for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -234,7 +238,7 @@ TEST(OutboxLaw, EveryDeltaGetsOneVerdictAndFirstAcceptancesKeepTheOrder) {
     const auto chance = [&](unsigned of) { return random() % of == 0; };
     Outbox outbox;
     std::vector<Outbox::Done> refused;
-    std::vector<int> accepted;                 // in order
+    std::vector<int> accepted;  // in order
     std::vector<int> verdicts(40, 0);
     const auto count = [&](const std::vector<Outbox::Done>& done) {
       for (const auto& one : done) ++verdicts[static_cast<std::size_t>(std::stoi(one.entry.delta_id))];
@@ -248,7 +252,10 @@ TEST(OutboxLaw, EveryDeltaGetsOneVerdictAndFirstAcceptancesKeepTheOrder) {
       const auto message = outbox.next(++id, 1200, now, refused);
       now += 7;
       if (!message) continue;
-      if (chance(5)) { outbox.reconnected(); continue; }                       // never came there
+      if (chance(5)) {
+        outbox.reconnected();
+        continue;
+      }  // never came there
       std::vector<Receipt> receipts;
       bool busy = false;
       for (const auto& delta : ids_in(*message)) {
@@ -261,11 +268,18 @@ TEST(OutboxLaw, EveryDeltaGetsOneVerdictAndFirstAcceptancesKeepTheOrder) {
           receipts.push_back(receipt(delta));
         }
       }
-      if (chance(5)) { outbox.reconnected(); continue; }                       // the answer was lost
+      if (chance(5)) {
+        outbox.reconnected();
+        continue;
+      }  // the answer was lost
       const auto cut = static_cast<std::ptrdiff_t>(random() % (receipts.size() + 1));
       if (cut > 0) count(outbox.receipts(id, {receipts.begin(), receipts.begin() + cut}, now));
-      if (chance(6)) { outbox.reconnected(); continue; }                       // in the middle of the answer
-      if (receipts.begin() + cut != receipts.end()) count(outbox.receipts(id, {receipts.begin() + cut, receipts.end()}, now));
+      if (chance(6)) {
+        outbox.reconnected();
+        continue;
+      }  // in the middle of the answer
+      if (receipts.begin() + cut != receipts.end())
+        count(outbox.receipts(id, {receipts.begin() + cut, receipts.end()}, now));
     }
     ASSERT_EQ(accepted.size(), 40U);
     EXPECT_TRUE(std::is_sorted(accepted.begin(), accepted.end()));
@@ -307,8 +321,18 @@ TEST(EncodeDelta, RefusesTextThatIsNoUtf8Anywhere) {
 }
 
 TEST(DeltaBuilderTest, MakesTheOpsInTheOrderOfTheCalls) {
-  const Delta delta = DeltaBuilder(7).set("a", 1).op_confidence(Confidence::verified).add("s", {"x"}).remove("s", {"y"}).incr("n", 2)
-                          .append("l", "m").ttl(milliseconds(500)).unset("u").expect_version(7).expect("a", 3).confidence(Confidence::guess)
+  const Delta delta = DeltaBuilder(7)
+                          .set("a", 1)
+                          .op_confidence(Confidence::verified)
+                          .add("s", {"x"})
+                          .remove("s", {"y"})
+                          .incr("n", 2)
+                          .append("l", "m")
+                          .ttl(milliseconds(500))
+                          .unset("u")
+                          .expect_version(7)
+                          .expect("a", 3)
+                          .confidence(Confidence::guess)
                           .delta();
   ASSERT_EQ(delta.ops.size(), 6U);
   EXPECT_EQ(delta.base, 7U);

@@ -1,4 +1,5 @@
-// The server goes and comes back: nothing acknowledged is lost, nothing happens twice, nobody misses or repeats a version.
+// The server goes and comes back: nothing acknowledged is lost, nothing happens twice, nobody misses or repeats a
+// version.
 #include <atomic>
 
 #include "tests/sdk/server_fixture.hpp"
@@ -84,7 +85,7 @@ TEST(Restart, AWatcherThatWasNotReadingSeesEachVersionOnce) {
   server.stop();
   server.start();
   write(10);
-  ASSERT_TRUE(board->wait_for(20, long_enough));   // the mirror does not wait for a watcher
+  ASSERT_TRUE(board->wait_for(20, long_enough));  // the mirror does not wait for a watcher
   recorder.block(false);
   ASSERT_TRUE(recorder.wait_for_version(20));
   EXPECT_EQ(recorder.versions(), up_to(20));

@@ -1,5 +1,5 @@
-// A server in this process on a directory of its own, which can be stopped and started again on the same endpoint, and what tests of the
-// SDK do with it.
+// A server in this process on a directory of its own, which can be stopped and started again on the same endpoint, and
+// what tests of the SDK do with it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,12 +30,12 @@
 namespace tafel::sdk {
 
 #ifdef TAFEL_SANITIZED
-inline constexpr int effort = 1;   // of 10
+inline constexpr int effort = 1;  // of 10
 #else
 inline constexpr int effort = 10;
 #endif
 
-inline constexpr milliseconds long_enough{60000};   // for what must happen; a test fails after it
+inline constexpr milliseconds long_enough{60000};  // for what must happen; a test fails after it
 
 inline bool wait_until(const std::function<bool()>& condition) {
   const auto end = std::chrono::steady_clock::now() + long_enough;
@@ -97,21 +97,24 @@ class TestServer {
   std::unique_ptr<broker::Server> server_;
 };
 
-// What a watcher was told.
+// What a watcher was told. The watcher may outlive it.
 class Recorder {
  public:
+  ~Recorder() { block(false); }
+
   Watcher watcher() {
-    return [this](const BoardEvent& event) {
-      std::unique_lock lock(mutex_);
-      events_.push_back(event);
-      changed_.notify_all();
-      changed_.wait(lock, [this] { return !blocked_; });
+    return [state = state_](const BoardEvent& event) {
+      std::unique_lock lock(state->mutex);
+      state->events.push_back(event);
+      state->changed.notify_all();
+      state->changed.wait(lock, [&] { return !state->blocked; });
     };
   }
+  // While blocked, a call does not return.
   void block(bool blocked) {
-    const std::lock_guard lock(mutex_);
-    blocked_ = blocked;
-    changed_.notify_all();
+    const std::lock_guard lock(state_->mutex);
+    state_->blocked = blocked;
+    state_->changed.notify_all();
   }
   bool wait_for_version(Version version) {
     return wait([&](const BoardEvent& event) { return event.version >= version; });
@@ -128,23 +131,30 @@ class Recorder {
   }
   std::size_t count(BoardEvent::Type type) const {
     const auto all = events();
-    return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [type](const BoardEvent& event) { return event.type == type; }));
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [type](const BoardEvent& event) { return event.type == type; }));
   }
   std::vector<BoardEvent> events() const {
-    const std::lock_guard lock(mutex_);
-    return events_;
+    const std::lock_guard lock(state_->mutex);
+    return state_->events;
   }
 
  private:
+  struct State {
+    std::mutex mutex;  // guards all below: the watcher's thread writes, the test reads
+    std::condition_variable changed;
+    std::vector<BoardEvent> events;
+    bool blocked = false;
+  };
+
   bool wait(const std::function<bool(const BoardEvent&)>& wanted) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, long_enough, [&] { return std::any_of(events_.begin(), events_.end(), wanted); });
+    std::unique_lock lock(state_->mutex);
+    // The newest one first: waking for each of thousands must not cost thousands.
+    const auto found = [&] { return std::any_of(state_->events.rbegin(), state_->events.rend(), wanted); };
+    return state_->changed.wait_for(lock, long_enough, found);
   }
 
-  mutable std::mutex mutex_;   // guards all below: the watcher's thread writes, the test reads
-  std::condition_variable changed_;
-  std::vector<BoardEvent> events_;
-  bool blocked_ = false;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 inline std::vector<Version> up_to(Version last, Version first = 1) {

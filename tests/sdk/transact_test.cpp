@@ -47,7 +47,8 @@ TEST_F(TransactTest, ItsOwnGuardIsKept) {
   ASSERT_TRUE(board->apply(DeltaBuilder().set("lock", "free").set("other", 1)));
   int computed = 0;
   const auto receipt = board->transact([&](const blackboard::Board&) {
-    if (++computed == 1) EXPECT_TRUE(agent->apply(board_id, DeltaBuilder().set("other", 2)));   // moves the board, not the lock
+    if (++computed == 1)
+      EXPECT_TRUE(agent->apply(board_id, DeltaBuilder().set("other", 2)));  // moves the board, not the lock
     return DeltaBuilder().set("lock", "mine").expect("lock", 1);
   });
   ASSERT_TRUE(receipt);
@@ -69,10 +70,12 @@ TEST_F(TransactTest, RepeatsOnWhatItFoundWhenTheBoardHasMoved) {
 
 TEST_F(TransactTest, TheLastRefusalIsGivenAfterSoManyAttempts) {
   int computed = 0;
-  const auto receipt = board->transact([&](const blackboard::Board&) {
-    ++computed;
-    return DeltaBuilder().set("a", 1).expect_value("lock", "mine");
-  }, 3);
+  const auto receipt = board->transact(
+      [&](const blackboard::Board&) {
+        ++computed;
+        return DeltaBuilder().set("a", 1).expect_value("lock", "mine");
+      },
+      3);
   ASSERT_TRUE(receipt);
   ASSERT_TRUE(receipt->error);
   EXPECT_EQ(receipt->error->code, ErrorCode::stale);

@@ -12,7 +12,8 @@ const std::string board_id = "acme/board";
 struct WatchTest : ::testing::Test {
   void write(int count, const std::string& board = board_id) {
     std::vector<Ticket> tickets;
-    for (int i = 0; i < count; ++i) tickets.push_back(writer->submit(board, DeltaBuilder().set("f" + std::to_string(i % 7), i)));
+    for (int i = 0; i < count; ++i)
+      tickets.push_back(writer->submit(board, DeltaBuilder().set("f" + std::to_string(i % 7), i)));
     for (const Ticket& ticket : tickets) ASSERT_TRUE(ticket.wait(long_enough));
   }
   TestServer server;
@@ -108,7 +109,7 @@ TEST_F(WatchTest, NothingIsCalledAfterUnwatch) {
     const auto number = board->watch([&](const BoardEvent&) { ++*calls; });
     write(5);
     board->unwatch(number);
-    calls.reset();   // the sanitizer sees a late call
+    calls.reset();  // the sanitizer sees a late call
   }
   write(5);
 }
