@@ -37,11 +37,18 @@ void FeedTail::add(Version version, std::string encoded) {
   if (events_.empty()) first_ = version;
   bytes_ += encoded.size();
   events_.push_back(std::move(encoded));
-  while (!events_.empty() && (events_.size() > limits::feed_tail_events_max || bytes_ > limits::feed_tail_bytes_max)) {
-    bytes_ -= events_.front().size();
-    events_.pop_front();
-    ++first_;
-  }
+  while (events_.size() > limits::feed_tail_events_max || bytes_ > limits::feed_tail_bytes_max) drop_first();
+}
+
+void FeedTail::age() {
+  while (!events_.empty() && first_ <= last_at_age_) drop_first();
+  if (!events_.empty()) last_at_age_ = last();
+}
+
+void FeedTail::drop_first() {
+  bytes_ -= events_.front().size();
+  events_.pop_front();
+  ++first_;
 }
 
 void FeedTail::clear() {

@@ -35,15 +35,21 @@ class FeedTail {
  public:
   // A version that does not follow the last one begins a new tail.
   void add(Version version, std::string encoded);
+  // Called at each heartbeat: drops what was there at the call before.
+  void age();
   void clear();
   bool empty() const { return events_.empty(); }
   bool holds(Version version) const { return !events_.empty() && version >= first_ && version - first_ < events_.size(); }
   Version last() const { return first_ + events_.size() - 1; }
   // Events from `first` on (which it holds), at most `bytes_max` of them (at least one). Views end with the next change.
   std::vector<std::string_view> from(Version first, std::size_t bytes_max) const;
+  std::size_t bytes() const { return bytes_; }
 
  private:
+  void drop_first();
+
   Version first_ = 0;
+  Version last_at_age_ = 0;
   std::deque<std::string> events_;
   std::size_t bytes_ = 0;
 };

@@ -182,7 +182,6 @@ void FeedService::State::publish_run(FollowedBoard& board, Events run, const Sen
   const Version first = run.front()->version;
   const Version last = run.back()->version;
   board.known = std::max(board.known, last);
-  board.is_quiet = false;
   RunPages run_pages(board.id, run);
   for (std::size_t i = 0; i < board.live.size();) {
     Subscription& subscription = *board.live[i];
@@ -239,12 +238,12 @@ bool FeedService::State::catch_up(const Send& send) {
 SendResult FeedService::State::advance(Subscription& subscription, const Send& send) {
   const PeerId& peer = subscription.follower.peer;
   const FollowedBoard& board = subscription.board;
-  if (subscription.ask) {
+  if (!subscription.is_announced) {
     const std::string message = encoded(
-        codec::message::subscribed, *subscription.ask,
+        codec::message::subscribed, subscription.ask,
         {{"board", board.id}, {"epoch", store.epoch()}, {"head", subscription.head_at_ask}, {"from", subscription.position}});
     if (const auto result = send_to(peer, message, send); result != SendResult::sent) return result;
-    subscription.ask.reset();
+    subscription.is_announced = true;
   }
   if (subscription.position < board.known) return feed(subscription, send);
   const std::string message = encoded(codec::message::live, 0, {{"board", board.id}, {"version", subscription.position}});
@@ -265,7 +264,7 @@ SendResult FeedService::State::feed(Subscription& subscription, const Send& send
 SendResult FeedService::State::resync(Subscription& subscription, const Send& send) {
   const FollowedBoard& board = subscription.board;
   const auto result = send_to(subscription.follower.peer,
-                              encoded(codec::message::resync, 0, {{"board", board.id}, {"floor", board.floor}}), send);
+                              encoded(codec::message::resync, subscription.ask, {{"board", board.id}, {"floor", board.floor}}), send);
   if (result == SendResult::sent) table.remove(subscription);
   return result;
 }
@@ -319,7 +318,7 @@ void FeedService::State::heartbeat(std::int64_t steady_ms, const Send& send) {
     sessions.find(peer, steady_ms);  // one who follows something is not silent: it may have nothing to say
     Map heads;
     for (const auto& [board, subscription] : follower.subscriptions) {
-      if (!subscription->ask) heads.emplace_back(board, subscription->position);
+      if (subscription->is_announced) heads.emplace_back(board, subscription->position);
     }
     const auto result = send_to(peer, encoded(codec::message::heartbeat, 0, {{"heads", std::move(heads)}}), send);
     if (result == SendResult::sent && follower.is_full) table.wake(follower);
@@ -332,11 +331,10 @@ void FeedService::State::heartbeat(std::int64_t steady_ms, const Send& send) {
 void FeedService::State::watch_heads() {
   const auto snapshot = store.snapshot();
   for (auto& [id, board] : table.boards()) {
-    if (board.is_quiet) board.tail.clear();
-    board.is_quiet = true;
+    board.tail.age();
     board.known = std::max(board.known, board.head_at_heartbeat);
     for (std::size_t i = 0; i < board.live.size();) {
-      if (board.live[i]->position < board.known) {
+      if (board.live[i]->position < board.head_at_heartbeat) {
         table.fall_behind(*board.live[i]);  // another one has its place now
       } else {
         ++i;

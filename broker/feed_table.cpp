@@ -21,7 +21,7 @@ Subscription& FeedTable::add(const PeerId& peer, const std::string& board_id, st
   auto lens = lens_for(board, std::move(paths), std::move(rights), actor);
   ++board.subscriptions;
   if (lens->is_whole()) ++board.whole_subscriptions;
-  auto made = std::make_unique<Subscription>(Subscription{follower, board, std::move(lens), from, {}, 0, false, 0});
+  auto made = std::make_unique<Subscription>(Subscription{follower, board, std::move(lens), from, 0, 0, false, false, 0});
   Subscription& subscription = *made;
   const bool is_new = follower.subscriptions.emplace(board_id, std::move(made)).second;
   TAFEL_CHECK(is_new, "a peer has one subscription to a board");

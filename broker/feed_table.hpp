@@ -26,8 +26,9 @@ struct Subscription {
   FollowedBoard& board;
   std::shared_ptr<const Lens> lens;
   Version position = 0;                    // everything up to here was sent
-  std::optional<std::uint64_t> ask;        // id of the subscribe that still waits for its `subscribed`
+  std::uint64_t ask = 0;                   // id of the subscribe
   Version head_at_ask = 0;
+  bool is_announced = false;               // `subscribed` was sent
   bool is_live = false;
   std::size_t live_at = 0;                 // its place in board.live
 };
@@ -47,7 +48,6 @@ struct FollowedBoard {
   Version known = 0;                       // every version above it will still come through publish
   Version head_at_heartbeat = 0;           // of the store
   Version floor = 0;                       // of the log when it was read last
-  bool is_quiet = false;                   // nothing was published since the last heartbeat
   std::vector<Subscription*> live;         // in no order
   std::size_t subscriptions = 0;
   std::size_t whole_subscriptions = 0;     // whose lens is whole

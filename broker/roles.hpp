@@ -2,7 +2,7 @@
 //
 //   {"roles":  {"planner": [{"boards": "acme/**", "paths": "**", "ops": ["read", "write"], "cap": "stated"}],
 //               "guest":   [{"boards": "acme/news", "paths": "headline", "ops": ["read"]}]},
-//    "actors": {"ann": ["planner"], "*": ["guest"]}}
+//    "actors": {"planner-1": ["planner"], "*": ["guest"]}}
 //
 // ops are read, set, patch, incr, max, min, append, unset, accept, dismiss; `write` is all but read, `*` is all. A grant without `boards` or
 // `paths` speaks of all of them, without `cap` of every confidence. The actor `*` is everybody who is not named; who is named nowhere

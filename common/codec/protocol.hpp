@@ -50,7 +50,9 @@ struct Message {
 std::string encode_message(const Message& message);
 // Bounded as in msgpack.hpp. A client gives answer_limits, for an answer may be larger than a request.
 Result<Message> decode_message(std::string_view bytes, const DecodeLimits& limits = {});
-inline constexpr DecodeLimits answer_limits{.objects_max = limits::answer_bytes_max / 4};
+// The state in an answer nests by its paths and then by its values.
+inline constexpr DecodeLimits answer_limits{.depth_max = limits::path_segments_max + limits::value_depth_max + 16,
+                                            .objects_max = limits::answer_bytes_max / 4};
 
 struct Hello {
   std::int64_t protocol = protocol_version;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "broker/feed_cache.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/cell_codec.hpp"
 #include "tests/broker/service_fixture.hpp"
@@ -583,7 +584,55 @@ TEST_F(FeedServiceTest, WhoNeedsHistoryThatIsGoneIsToldToReadTheBoardAnew) {
   while (feed.catch_up(net.send())) {
   }
   EXPECT_EQ(types("p"), (Names{"subscribed", "resync"}));
+  EXPECT_EQ(net.peers["p"].others.back().id, 3U);
   EXPECT_EQ(feed.stats().subscriptions, 0U);
+}
+
+// --- caches ---
+
+TEST(FeedTailTest, HoldsTheNewestVersionsWithoutGap) {
+  FeedTail tail;
+  for (Version version = 5; version <= 9; ++version) tail.add(version, std::to_string(version));
+  tail.add(7, "again");
+  EXPECT_FALSE(tail.holds(4));
+  EXPECT_TRUE(tail.holds(5));
+  EXPECT_FALSE(tail.holds(10));
+  EXPECT_EQ(tail.from(8, 100), (std::vector<std::string_view>{"8", "9"}));
+  EXPECT_EQ(tail.from(5, 3), (std::vector<std::string_view>{"5", "6", "7"}));
+  EXPECT_EQ(tail.from(5, 0), (std::vector<std::string_view>{"5"}));   // one at least
+  tail.add(12, "12");
+  EXPECT_FALSE(tail.holds(9));
+  EXPECT_TRUE(tail.holds(12));
+}
+
+TEST(FeedTailTest, IsBoundedInEventsAndBytesAndForgetsWithTheHeartbeats) {
+  FeedTail tail;
+  for (Version version = 1; version <= limits::feed_tail_events_max + 5; ++version) tail.add(version, "x");
+  EXPECT_FALSE(tail.holds(5));
+  EXPECT_TRUE(tail.holds(6));
+  const Version next = tail.last() + 1;
+  tail.add(next, std::string(limits::feed_tail_bytes_max, 'y'));
+  EXPECT_FALSE(tail.holds(next - 1));
+  tail.add(next + 1, std::string(limits::feed_tail_bytes_max + 1, 'z'));   // too large for any tail
+  EXPECT_TRUE(tail.empty());
+  EXPECT_EQ(tail.bytes(), 0U);
+  tail.add(next + 2, "a");
+  tail.age();
+  tail.add(next + 3, "b");
+  EXPECT_TRUE(tail.holds(next + 2));
+  tail.age();
+  EXPECT_FALSE(tail.holds(next + 2));
+  EXPECT_TRUE(tail.holds(next + 3));
+}
+
+TEST(FeedPagesTest, StayBelowTheirBoundAndLetTheOldestGo) {
+  FeedPages pages(1'000);
+  for (Version version = 1; version <= 50; ++version) pages.add("b", make_page("b", version, {std::string(90, 'x')}));
+  EXPECT_LE(pages.bytes(), 1'000U);
+  EXPECT_EQ(pages.find("b", 1), nullptr);
+  ASSERT_NE(pages.find("b", 50), nullptr);
+  EXPECT_EQ(pages.find("b", 50)->last, 50U);
+  EXPECT_EQ(pages.find("c", 50), nullptr);
 }
 
 // --- everything at once ---

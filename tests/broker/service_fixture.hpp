@@ -21,9 +21,6 @@ namespace tafel::broker::test {
 
 inline const char* const epoch = "e0e1";
 
-// Values that a client takes nest deeper, and hold more objects, than those it may send.
-inline const codec::DecodeLimits answer_limits{.depth_max = 80, .objects_max = 1'000'000};
-
 inline Value from_json(std::string_view text) {
   const auto value = codec::parse_json(text);
   EXPECT_TRUE(value) << text << ": " << (value ? "" : value.error().message);
@@ -35,7 +32,7 @@ inline std::string message_bytes(std::string_view type, std::uint64_t id, Value 
 }
 
 inline codec::Message decoded(std::string_view bytes) {
-  auto message = codec::decode_message(bytes, answer_limits);
+  auto message = codec::decode_message(bytes, codec::answer_limits);
   EXPECT_TRUE(message) << (message ? "" : message.error().message);
   return message ? *message : codec::Message{};
 }

@@ -63,7 +63,7 @@ class Generator:
             if index == count - 1 and self.chance(0.1):
                 self.board.floor = self.case["floor"] = self.random.randint(0, self.board.version)
             delta = self.delta()
-            if "floor" in self.case:
+            if "floor" in self.case and isinstance(delta, dict):
                 delta.pop("id", None)  # the floor is about judging: a known id would be answered before
             self.deltas.append(delta)
             receipts.append(self.board.submit(delta, 1000 * (1 + index)))
