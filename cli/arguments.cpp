@@ -44,7 +44,7 @@ Result<options::parsed_options> parse_with_boost(const options::options_descript
         .options(description)
         .positional(positionals)
         .style(style::allow_long | style::long_allow_adjacent | style::long_allow_next | style::allow_short |
-               style::allow_dash_for_short)
+               style::allow_dash_for_short | style::short_allow_next)
         .run();
   } catch (const std::exception& error) {
     return fail(Fault::bad_config, error.what());

@@ -95,9 +95,14 @@ std::optional<Kind> Draft::kind(const Path& path) const {
 std::vector<std::pair<Path, Kind>> Draft::leaves_below(const Path& path, std::size_t count_max) const {
   std::map<Path, Kind> leaves;
   std::vector<Path> candidates;
+  std::size_t certain = 0;  // the others may have expired, or be gone in this delta
   board_.fields_below(path, [&](const Path& below, const FieldInfo& info) {
-    if (info.kind) candidates.push_back(below);
-    return candidates.size() < count_max;
+    if (!info.kind) return true;
+    candidates.push_back(below);
+    const auto overlaid = overlay_.lower_bound(CellKey{below, Part::leaf, {}});
+    const bool is_overlaid = overlaid != overlay_.end() && overlaid->first.path == below;
+    certain += info.lasting > 0 && !is_overlaid ? 1 : 0;
+    return certain < count_max;
   });
   std::set<Path> paths(candidates.begin(), candidates.end());
   for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}});
@@ -109,6 +114,33 @@ std::vector<std::pair<Path, Kind>> Draft::leaves_below(const Path& path, std::si
     if (const auto found = kind(below)) leaves.emplace(below, *found);
   }
   return {leaves.begin(), leaves.end()};
+}
+
+void Draft::remove_expired(const Path& path) {
+  const auto info = board_.field(path);
+  if (!info || !info->kind || info->lasting == info->parts) return;
+  if (is_one_cell(*info->kind)) {
+    const CellKey key = leaf_key(path);
+    if (!overlay_.contains(key) && !alive(board_.cell(key))) put(key, std::nullopt);
+    return;
+  }
+  std::vector<CellKey> expired;
+  board_.parts(path, part_of(*info->kind), [&](const CellKey& key, const std::optional<Cell>& now, Version) {
+    if (now && !overlay_.contains(key) && !alive(now)) expired.push_back(key);
+    return true;
+  });
+  for (const CellKey& key : expired) put(key, std::nullopt);
+}
+
+void Draft::make_room(const Path& path) {
+  remove_expired(path);
+  for (auto above = path.parent(); above; above = above->parent()) remove_expired(*above);
+  std::vector<Path> fields;
+  board_.fields_below(path, [&](const Path& below, const FieldInfo& info) {
+    if (info.kind) fields.push_back(below);
+    return true;
+  });
+  for (const Path& below : fields) remove_expired(below);
 }
 
 void Draft::put(const CellKey& key, std::optional<Cell> image) {

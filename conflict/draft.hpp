@@ -27,6 +27,9 @@ class Draft {
   std::vector<std::pair<CellKey, Cell>> seen_parts(const Path& path, Part part) const;
 
   void put(const CellKey& key, std::optional<Cell> image);
+  // Removes what has expired at, above and below an absent leaf before it is written: stored cells keep to the structure whatever the
+  // clock of a reader says.
+  void make_room(const Path& path);
 
   // Changes since a point, to be taken back when an op is rejected.
   std::size_t point() const { return undo_.size(); }
@@ -43,6 +46,7 @@ class Draft {
  private:
   using Overlay = std::map<CellKey, std::optional<Cell>>;
   std::optional<Cell> alive(std::optional<Cell> cell) const;
+  void remove_expired(const Path& path);
   std::optional<Kind> kind_in_board(const Path& path, bool ignore_overlaid_parts) const;
 
   const BoardView& board_;

@@ -17,6 +17,7 @@ LeafVerdict write_entry(const Writing& writing, const Task& task) {
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::log)) return tl::unexpected(std::move(*error));
   const Dot dot = writing.dot(*confidence);
+  if (!writing.draft.kind(task.path)) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(entry_key(task.path, dot.mark), EntryCell{task.value, dot});
   if (const auto keep = writing.schema.rule(task.path).keep) keep_newest(writing.draft, task.path, *keep);

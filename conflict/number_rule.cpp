@@ -50,6 +50,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
   if (auto error = check_total(writing, task.path, start, by, after.total)) return tl::unexpected(std::move(*error));
   after.dot = writing.dot(*confidence);
   if (before) after.dot = keep_highest(after.dot, before->dot);
+  if (!before) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(leaf_key(task.path), after);
   return outcome_of(task.path, Outcome::applied);
@@ -70,6 +71,7 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min)) return tl::unexpected(std::move(*error));
   auto cell = current<ExtremumCell>(writing.draft, task.path);
+  const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;
   if (!cell || (is_max ? order > 0 : order < 0)) {
     Dot dot = writing.dot(*confidence);
@@ -80,6 +82,7 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   } else {
     return outcome_of(task.path, Outcome::unchanged, Reason::echo);
   }
+  if (is_new) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(leaf_key(task.path), *cell);
   return outcome_of(task.path, Outcome::applied);

@@ -113,6 +113,7 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
                                           fmt::format("{} holds {} unresolved values; read it and choose one first", path.text(),
                                                       limits::siblings_max)));
   }
+  if (siblings.empty()) draft.make_room(path);
   settle(draft, path, confidence);
   for (const Sibling* sibling : weaker) hold(draft, path, SuggestionCell::Act::set, sibling->value, sibling->dot);
   const Outcome outcome = merged.siblings.empty() ? Outcome::applied : Outcome::kept_both;

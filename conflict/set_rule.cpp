@@ -133,6 +133,7 @@ LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent&
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, path, Kind::set)) return tl::unexpected(std::move(*error));
 
+  if (!additions.empty() && !writing.draft.kind(path)) writing.draft.make_room(path);
   Merge merge{writing, path, *confidence, false, {}, {}};
   for (const std::size_t i : additions) merge.add(intent.wanted[i].element, static_cast<std::uint32_t>(i));
   for (const Value& element : intent.unwanted) merge.remove(element);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The test command. Installs what it needs, builds, runs everything, and closes with "N passed, M failed".
 #
-#   scripts/test.sh           all stages: layers, sanitizers, threads, fuzzing, laws
+#   scripts/test.sh           all stages: layers, sanitizers, threads, fuzzing, laws, scenarios of many processes
 #   scripts/test.sh --quick   layers, the release build's fast tests, the vectors and a tenth of the laws
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
@@ -28,6 +28,7 @@ main() {
       stage "tests, thread sanitizer" ctest_preset tsan tsan
       stage "fuzzing" fuzz
       stage "laws, release build" laws 20000
+      stage "scenarios of many processes, release build" scenarios
       ;;
     --quick)
       scripts/deps.sh
@@ -47,6 +48,10 @@ main() {
 
 ctest_preset() {  # BUILD_PRESET TEST_PRESET
   build "$1"
+  run_ctest "$1" "$2"
+}
+
+run_ctest() {  # CONFIGURE_PRESET TEST_PRESET
   local report=$PWD/build/$1/ctest.xml status=0
   rm -f "$report"
   ctest --preset "$2" --parallel "$jobs" --output-junit "$report" || status=$?
@@ -54,12 +59,17 @@ ctest_preset() {  # BUILD_PRESET TEST_PRESET
   return "$status"
 }
 
+scenarios() {  # real clients against a real server: they find the binaries that `laws` built
+  build release --target tafel_demo_run_test tafel_quickstart
+  run_ctest release scenarios
+}
+
 fuzz() {
   build fuzz
   local source target status=0
   ASAN_SYMBOLIZER_PATH=$(command -v llvm-symbolizer-14)
   export ASAN_SYMBOLIZER_PATH
-  for source in tests/fuzz/*_fuzz.cpp; do
+  for source in tests/fuzz/fuzz_*.cpp; do
     target=$(basename "$source" .cpp)
     if fuzz_target "$target"; then count 1 0 0; else count 0 1 0; status=1; fi
   done

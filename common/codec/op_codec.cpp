@@ -259,8 +259,8 @@ class OpForm {
     }
     if (op_.confidence) add("confidence", Value(name_of(*op_.confidence)));
     if (!op_.entry.empty()) add("entry", Value(op_.entry));
-    if (has_pointers() && op_.verb != Verb::add_item) add("from", Value(pointer_from_path(op_.from)));
-    add("op", Value(op_.verb == Verb::add_item ? "add" : name_of(op_.verb)));
+    if (op_.verb == Verb::copy || op_.verb == Verb::move) add("from", Value(pointer_from_path(op_.from)));
+    add("op", Value(verb_name()));
     add("path", Value(path()));
     if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", Form::users(op_.remove));
     if (op_.verb == Verb::patch && op_.reset) add("reset", Form::users(*op_.reset));
@@ -271,7 +271,18 @@ class OpForm {
   }
 
  private:
-  bool has_pointers() const { return op_.verb == Verb::copy || op_.verb == Verb::move || op_.verb == Verb::add_item; }
+  // Where a pointer and a dot path mean the same, it is the dot path that is written, so that all spellings have one payload. They
+  // do not where the path may be read as an index into a list.
+  bool has_pointers() const {
+    if (op_.verb == Verb::copy || op_.verb == Verb::move || op_.verb == Verb::add_item) return true;
+    return op_.from_pointer && (op_.verb == Verb::set || op_.verb == Verb::unset) && has_index(op_.path);
+  }
+  std::string_view verb_name() const {
+    if (op_.verb == Verb::add_item) return "add";
+    if (op_.verb == Verb::set && has_pointers()) return "replace";
+    if (op_.verb == Verb::unset && has_pointers()) return "remove";
+    return name_of(op_.verb);
+  }
   bool has_plain_value() const {
     return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
            op_.verb == Verb::add_item;
@@ -286,13 +297,13 @@ class OpForm {
   FormMembers members_;
 };
 
-// An op that could not be read has no members worth keeping but those that the error speaks of.
+// An op that could not be read has no members worth keeping but those that the error speaks of. A pointer may be the empty text.
 FormMembers malformed_form(const Op& op) {
   FormMembers members;
   if (op.malformed->is_path) members.emplace_back("bad_path", Value(true));
   members.emplace_back("malformed", Form::user_copy(op.malformed->message));  // it may quote a value
   members.emplace_back("op", Value(name_of(op.verb)));
-  members.emplace_back("path", Value(op.path));
+  if (!op.path.empty() || op.from_pointer) members.emplace_back("path", Value(op.path));
   return members;
 }
 
@@ -317,7 +328,8 @@ Result<Op> recorded_op_from_value(const Value& value) {
   const auto verb = verb_from(in.text("op"));
   if (!verb) in.refuse("op", "the name of a verb");
   op.verb = verb.value_or(Verb::set);
-  op.path = in.text("path");
+  if (in.has("path")) op.path = in.text("path");
+  op.from_pointer = in.has("path") && op.path.empty();
   op.malformed = Malformed{.is_path = in.has("bad_path") && in.boolean("bad_path"), .message = in.text("malformed")};
   return in.finish(std::move(op));
 }

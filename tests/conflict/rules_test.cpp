@@ -101,6 +101,21 @@ TEST_F(Rules, WhatHasExpiredIsAbsentBeforeAnySweep) {
   EXPECT_TRUE(store_->verify(board_)->defects.empty());
 }
 
+// A reader whose clock is behind must not find a leaf with children.
+TEST_F(Rules, WhatHasExpiredMakesRoomInTheStoredCells) {
+  apply(R"({"ops":[{"op":"set","path":"a","value":1,"ttl_ms":100},{"op":"patch","path":"b.s","add":["x"],"ttl_ms":100}]})");
+  now_ += 100;
+  EXPECT_EQ(says(apply(R"({"set":{"a.b.c":2,"b":3}})")), "applied,applied");
+  now_ -= 100;
+  EXPECT_EQ(state(), R"({"a":{"b":{"c":2}},"b":3})");
+}
+
+TEST_F(Rules, AnExpiredLeafDoesNotHideALiveOneBesideIt) {
+  apply(R"({"ops":[{"op":"set","path":"a.b","value":1,"ttl_ms":100},{"op":"set","path":"a.c","value":2}]})");
+  now_ += 100;
+  EXPECT_EQ(says(apply(R"({"set":{"a":[1]}})")), "!structure_conflict");
+}
+
 TEST_F(Rules, ManyDeltasReplayToTheSameStateAndDigest) {
   for (int i = 0; i < 200; ++i) {
     const std::string n = std::to_string(i);

@@ -501,7 +501,10 @@ void expect_nothing_is_cut(const Context& context, const Context& roomy) {
 }
 
 TEST(ContextProperty, RandomBoardsAndBudgets) {
-  for (unsigned seed = 0; seed < 400; ++seed) {
+  std::size_t refused = 0;
+  std::size_t squeezed = 0;
+  std::size_t with_calls = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomBoard random(seed);
     const BoardBuilder board = random.builder();
@@ -515,6 +518,7 @@ TEST(ContextProperty, RandomBoardsAndBudgets) {
     ASSERT_EQ(context.has_value(), request.budget_tokens >= roomy.trace.mandatory_tokens);
     if (!context) {
       EXPECT_EQ(context.error().needed_tokens, roomy.trace.mandatory_tokens);
+      ++refused;
       continue;
     }
     EXPECT_LE(context->trace.used_tokens, request.budget_tokens);
@@ -531,7 +535,12 @@ TEST(ContextProperty, RandomBoardsAndBudgets) {
     const auto again = try_assemble(board, request);
     ASSERT_TRUE(again);
     EXPECT_EQ(codec::to_json(context_to_value(*context)), codec::to_json(context_to_value(*again)));
+    squeezed += context->trace.included.size() < roomy.trace.included.size() ? 1 : 0;
+    with_calls += transcript(*context).find("tool: ") != std::string::npos ? 1 : 0;
   }
+  EXPECT_GT(refused, 10U) << "budgets too small for the mandatory part were not tried";
+  EXPECT_GT(squeezed, 10U) << "nothing had to be left out";
+  EXPECT_GT(with_calls, 10U) << "no tool calls were shown";
 }
 
 }  // namespace

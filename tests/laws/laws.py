@@ -400,7 +400,7 @@ def main():
     failures = [failure for _, failure in done if failure]
     count = sum(ran for ran, _ in done)
     print(*failures, sep="\n\n", end="\n\n" if failures else "")
-    print(f"laws: {count} histories, {len(failures)} mismatches, seed {options.seed}")
+    print(f"laws: {count} histories, {len(failures)} failed, seed {options.seed}")
     sys.exit(1 if failures or count == 0 else 0)
 
 

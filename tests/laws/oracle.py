@@ -763,6 +763,8 @@ class Judgement:
 
     def claims_of(self, op):
         claims = Claims()
+        if op.verb in ("copy", "move") and not self.reads[op.index][0]:
+            return claims  # there is nothing to write: it will be refused
         if op.verb in ("set", "copy", "move"):
             self.claim_leaves(claims, op.leaves if op.verb == "set" else self.spread(op.path, self.reads[op.index][1]))
         if op.verb == "patch" or op.verb == "add_item" and not self.is_log(self.board.state, op.path):

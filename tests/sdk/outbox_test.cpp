@@ -96,15 +96,17 @@ TEST_F(OutboxTest, WhatQueuedWhileAMessageWasOnItsWayGoesAsOneMessage) {
 TEST_F(OutboxTest, MessagesStayBelowTheServersLimit) {
   for (int i = 0; i < 50; ++i) outbox.add(entry(std::to_string(i), 500));
   Ids sent;
+  int messages = 0;
   while (const auto message = next(4096)) {
     EXPECT_LE(message->bytes.size(), 4096U);
     const Ids ids = ids_in(*message);
-    EXPECT_GT(ids.size(), 1U);
+    ++messages;
     std::vector<Receipt> receipts;
     for (const auto& id : ids) receipts.push_back(receipt(id));
     answer(receipts);
     sent.insert(sent.end(), ids.begin(), ids.end());
   }
+  EXPECT_LT(messages, 10);
   ASSERT_EQ(sent.size(), 50U);
   for (int i = 0; i < 50; ++i) EXPECT_EQ(sent[static_cast<std::size_t>(i)], std::to_string(i));
 }
@@ -232,7 +234,7 @@ TEST_F(OutboxTest, GivingUpReturnsEverythingWithoutAReceipt) {
 // Against a server that loses connections, is busy, splits its receipts, and remembers what it has accepted: each delta
 // gets exactly one verdict, and what is accepted for the first time comes in the order of submission.
 TEST(OutboxLaw, EveryDeltaGetsOneVerdictAndFirstAcceptancesKeepTheOrder) {
-  for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 1000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
     const auto chance = [&](unsigned of) { return random() % of == 0; };
