@@ -155,8 +155,8 @@ Result<Receipt> Applier::receipt_of(const Waiting& waiting) {
   if (!waiting.ticket) return complete(waiting.receipt);
   const auto left = std::chrono::ceil<milliseconds>(waiting.deadline - steady_clock::now());
   auto receipt = waiting.ticket->wait(std::max(left, milliseconds(0)));
-  if (receipt && receipt->epoch.empty())
-    return complete(std::move(*receipt));  // refused by the agent, too large for a message
+  // The agent refuses what fits into no message; it knows no version.
+  if (receipt && receipt->error && receipt->version == 0) return complete(std::move(*receipt));
   if (receipt || receipt.error().fault != Fault::unreachable) return receipt;
   return fail(
       Fault::unreachable,

@@ -83,12 +83,13 @@ std::optional<Kind> Draft::kind_in_board(const Path& path, bool ignore_overlaid_
 
 std::optional<Kind> Draft::kind(const Path& path) const {
   bool parts_overlaid = false;
+  bool leaf_gone = false;
   for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}}); at != overlay_.end() && at->first.path == path; ++at) {
     if (at->first.part == Part::suggestion) break;
     if (at->second) return kind_of(*at->second);
-    if (at->first.part == Part::leaf) return std::nullopt;  // its one cell went; a set made since would stand before this
-    parts_overlaid = true;
+    (at->first.part == Part::leaf ? leaf_gone : parts_overlaid) = true;
   }
+  if (leaf_gone) return std::nullopt;
   return kind_in_board(path, parts_overlaid);
 }
 

@@ -246,6 +246,14 @@ void OpReader::read_text(std::string_view member, std::string& target) {
   }
 }
 
+// True when a segment is what JSON Patch takes for a position in a list: a number, or "-" for its end.
+bool has_index(std::string_view dot_path) {
+  const auto segments = pointer_segments(pointer_from_path(dot_path));
+  return segments && std::any_of(segments->begin(), segments->end(), [](const std::string& segment) {
+           return segment == "-" || (!segment.empty() && segment.find_first_not_of("0123456789") == std::string::npos);
+         });
+}
+
 // The members of an op, in the order of their names.
 class OpForm {
  public:

@@ -14,6 +14,8 @@
 namespace tafel::net {
 namespace {
 
+constexpr std::size_t descriptors_per_period = 500;
+
 template <class Option>
 bool read_option(int descriptor, int level, int name, Option& option) {
   socklen_t size = sizeof(option);
@@ -69,7 +71,8 @@ std::size_t ByteWatch::check(std::chrono::steady_clock::time_point now) {
   if (ports_.empty() || now < next_) return 0;
   ++round_;
   std::size_t cut = 0;
-  for (const int descriptor : open_descriptors()) {
+  const std::vector<int> descriptors = open_descriptors();
+  for (const int descriptor : descriptors) {
     if (!is_ours(descriptor)) continue;
     const auto cookie = cookie_of(descriptor);
     if (!cookie || !is_abusive(descriptor, *cookie)) continue;
@@ -77,8 +80,8 @@ std::size_t ByteWatch::check(std::chrono::steady_clock::time_point now) {
     if (cookie_of(descriptor) == cookie && ::shutdown(descriptor, SHUT_RDWR) == 0) ++cut;
   }
   std::erase_if(connections_, [this](const auto& entry) { return entry.second.round != round_; });
-  // With very many connections a look takes long: the owner's thread gives it a small part of its time only.
-  next_ = now + std::max<std::chrono::steady_clock::duration>(period, 30 * (std::chrono::steady_clock::now() - now));
+  // With very many connections a look takes long: it comes less often then.
+  next_ = now + period * (1 + descriptors.size() / descriptors_per_period);
   return cut;
 }
 

@@ -130,7 +130,7 @@ TEST_F(QueryServiceTest, PagesOfCellsMakeAnExactCopy) {
   for (Value next = true; !next.is_nil(); ++pages) {
     const codec::Message page = ask(question);
     ASSERT_EQ(page.type, "answer") << codec::to_json(page.body);
-    for (const Value& pair : *at(page.body, "cells").get_if<List>()) {
+    for (const Value& pair : list_at(page.body, "cells")) {
       const List& items = *pair.get_if<List>();
       copy.put(*codec::cell_key_from_value(items[0]), *codec::cell_from_value(items[1]));
     }
@@ -145,7 +145,7 @@ TEST_F(QueryServiceTest, PagesOfCellsMakeAnExactCopy) {
 TEST_F(QueryServiceTest, CellsBelowAPathAreThoseCellsOnly) {
   fixture.commit(board, {R"({"set": {"a": {"b": 1, "c": 2}, "ab": 3}})"});
   const Value page = answer(R"({"what": "cells", "board": "acme/trips/42", "path": "a"})");
-  EXPECT_EQ(at(page, "cells").get_if<List>()->size(), 2U);
+  EXPECT_EQ(list_at(page, "cells").size(), 2U);
 }
 
 TEST_F(QueryServiceTest, TheLogIsPagedWithoutGapOrRepeat) {
@@ -156,7 +156,7 @@ TEST_F(QueryServiceTest, TheLogIsPagedWithoutGapOrRepeat) {
   Value question = Map{{"what", "log"}, {"board", board}};
   for (Value next = true; !next.is_nil(); ++pages) {
     const codec::Message page = ask(question);
-    for (const Value& event : *at(page.body, "events").get_if<List>()) EXPECT_EQ(at(event, "version"), Value(expected++));
+    for (const Value& event : list_at(page.body, "events")) EXPECT_EQ(at(event, "version"), Value(expected++));
     next = at(page.body, "next");
     question.set("from", next);
   }
@@ -169,7 +169,7 @@ TEST_F(QueryServiceTest, TheLogTakesItsBoundsAndRefusesVersionsThatDoNotExist) {
   const auto versions = [&](const std::string& bounds) {
     std::string text;
     const Value page = answer(R"({"what": "log", "board": "acme/trips/42")" + bounds + "}");
-    for (const Value& event : *at(page, "events").get_if<List>()) text += codec::to_json(at(event, "version"));
+    for (const Value& event : list_at(page, "events")) text += codec::to_json(at(event, "version"));
     return text;
   };
   EXPECT_EQ(versions(""), "123");
@@ -185,10 +185,10 @@ TEST_F(QueryServiceTest, TheLogTakesItsBoundsAndRefusesVersionsThatDoNotExist) {
 TEST_F(QueryServiceTest, BoardsAreListedInPages) {
   for (const char* id : {"acme/c", "acme/a", "acme/b"}) fixture.commit(id, {R"({"set": {"a": 1}})"});
   const Value first = answer(R"({"what": "boards", "count": 2})");
-  EXPECT_EQ(text_of(at(at(first, "boards").get_if<List>()->at(0), "board")), "acme/a");
+  EXPECT_EQ(text_of(at(list_at(first, "boards").at(0), "board")), "acme/a");
   EXPECT_EQ(text_of(at(first, "next")), "acme/b");
   const Value second = answer(R"({"what": "boards", "count": 2, "after": "acme/b"})");
-  EXPECT_EQ(at(second, "boards").get_if<List>()->size(), 1U);
+  EXPECT_EQ(list_at(second, "boards").size(), 1U);
   EXPECT_TRUE(at(second, "next").is_nil());
 }
 
@@ -362,7 +362,7 @@ TEST_F(QueryRightsTest, WhatMayBeReadIsStillShown) {
   fill();
   EXPECT_EQ(codec::to_json(at(answer(R"({"what": "get", "board": "acme/trips/42"})", "bob"), "value")),
             R"({"both":1,"open":{"a":1,"b":2}})");
-  EXPECT_EQ(at(answer(R"({"what": "cells", "board": "acme/trips/42"})", "bob"), "cells").get_if<List>()->size(), 3U);
+  EXPECT_EQ(list_at(answer(R"({"what": "cells", "board": "acme/trips/42"})", "bob"), "cells").size(), 3U);
   EXPECT_EQ(at(answer(R"({"what": "get", "board": "acme/trips/42", "path": "secret"})", "bob"), "found"), Value(false));
 }
 
@@ -372,7 +372,7 @@ TEST_F(QueryRightsTest, TheDigestIsForThoseWhoMayReadEverything) {
     EXPECT_FALSE(at(answer(question, "alice"), "digest").is_nil());
     EXPECT_TRUE(at(answer(question, "bob"), "digest").is_nil());
   }
-  for (const Value& event : *at(answer(R"({"what": "log", "board": "acme/trips/42"})", "bob"), "events").get_if<List>()) {
+  for (const Value& event : list_at(answer(R"({"what": "log", "board": "acme/trips/42"})", "bob"), "events")) {
     EXPECT_TRUE(at(event, "digest").is_nil());
   }
 }
@@ -380,17 +380,17 @@ TEST_F(QueryRightsTest, TheDigestIsForThoseWhoMayReadEverything) {
 TEST_F(QueryRightsTest, TheLogKeepsEveryVersionAndShowsTheReadableOpsWithTheirResults) {
   fill();
   const Value page = answer(R"({"what": "log", "board": "acme/trips/42"})", "bob");
-  const List& events = *at(page, "events").get_if<List>();
+  const List events = list_at(page, "events");
   ASSERT_EQ(events.size(), 7U);
   const Value& hidden = events[1];
   EXPECT_EQ(at(hidden, "version"), Value(2));
   EXPECT_EQ(text_of(at(hidden, "actor")), "");
   const Value& part = events[4];   // the second of its two ops may be read
   EXPECT_EQ(text_of(at(part, "actor")), "alice");
-  ASSERT_EQ(at(part, "ops").get_if<List>()->size(), 1U);
-  EXPECT_EQ(text_of(at(at(part, "ops").get_if<List>()->front(), "path")), "open.b");
-  ASSERT_EQ(at(part, "results").get_if<List>()->size(), 1U);
-  EXPECT_EQ(text_of(at(at(part, "results").get_if<List>()->front(), "outcome")), "applied");
+  ASSERT_EQ(list_at(part, "ops").size(), 1U);
+  EXPECT_EQ(text_of(at(list_at(part, "ops").front(), "path")), "open.b");
+  ASSERT_EQ(list_at(part, "results").size(), 1U);
+  EXPECT_EQ(text_of(at(list_at(part, "results").front(), "outcome")), "applied");
 }
 
 TEST_F(QueryRightsTest, AMapOfWhichALeafMayNotBeReadIsNotShownInTheLog) {
@@ -408,8 +408,8 @@ TEST_F(QueryRightsTest, AnActorWhoMayReadNothingIsRefusedEverywhereAndSeesNoBoar
     EXPECT_EQ(error_code(question, "eve"), "forbidden") << question;
     EXPECT_EQ(error_code(question, "nobody"), "forbidden") << question;
   }
-  EXPECT_EQ(at(answer(R"({"what": "boards"})", "eve"), "boards").get_if<List>()->size(), 0U);
-  EXPECT_EQ(at(answer(R"({"what": "boards"})", "bob"), "boards").get_if<List>()->size(), 1U);
+  EXPECT_EQ(list_at(answer(R"({"what": "boards"})", "eve"), "boards").size(), 0U);
+  EXPECT_EQ(list_at(answer(R"({"what": "boards"})", "bob"), "boards").size(), 1U);
 }
 
 TEST_F(QueryRightsTest, APageOfBoardsThatMayNotBeReadStillLeadsOn) {
@@ -417,9 +417,9 @@ TEST_F(QueryRightsTest, APageOfBoardsThatMayNotBeReadStillLeadsOn) {
   fixture.give_role("bob", "acme/z", {"**"});
   for (const char* id : {"acme/a", "acme/b", "acme/z"}) fixture.commit(id, {R"({"set": {"a": 1}})"}, "alice");
   const Value first = answer(R"({"what": "boards", "count": 2})", "bob");
-  EXPECT_EQ(at(first, "boards").get_if<List>()->size(), 0U);
+  EXPECT_EQ(list_at(first, "boards").size(), 0U);
   EXPECT_EQ(text_of(at(first, "next")), "acme/b");
-  EXPECT_EQ(at(answer(R"({"what": "boards", "count": 2, "after": "acme/b"})", "bob"), "boards").get_if<List>()->size(), 1U);
+  EXPECT_EQ(list_at(answer(R"({"what": "boards", "count": 2, "after": "acme/b"})", "bob"), "boards").size(), 1U);
 }
 
 TEST_F(QueryRightsTest, VerifyNeedsTheRightToReadEverything) {

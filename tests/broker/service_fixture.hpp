@@ -43,6 +43,13 @@ inline Value at(const Value& map, std::string_view name) {
   return found == nullptr ? Value() : *found;
 }
 
+inline List list_at(const Value& map, std::string_view name) {
+  const Value member = at(map, name);
+  const auto* list = member.get_if<List>();
+  EXPECT_NE(list, nullptr) << name;
+  return list == nullptr ? List{} : *list;
+}
+
 inline std::string text_of(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text == nullptr ? std::string() : *text;

@@ -468,9 +468,27 @@ TEST(DeltaToValue, WritesJsonPatchVerbsWithPointers) {
   EXPECT_EQ(to_json(delta_to_value(read(text))), text);
 }
 
-TEST(DeltaToValue, WritesAMalformedOpAsMalformed) {
-  const Delta delta = read(R"({"ops": [{"op": "set", "path": "a"}]})");
-  EXPECT_TRUE(delta_from_value(delta_to_value(delta))->ops[0].malformed);
+TEST(DeltaToValue, KeepsAPointerThatMayBeAnIndex) {
+  const Delta delta = read(R"([{"op": "add", "path": "/l/0", "value": 1}, {"op": "remove", "path": "/l/0"},
+    {"op": "replace", "path": "/l/-", "value": 1}, {"op": "replace", "path": "/l/a0", "value": 1}])");
+  EXPECT_EQ(to_json(delta_to_value(delta)),
+            R"({"ops":[{"op":"replace","path":"/l/0","value":1},{"op":"remove","path":"/l/0"},)"
+            R"({"op":"replace","path":"/l/-","value":1},{"op":"set","path":"l.a0","value":1}]})");
+}
+
+TEST(DeltaToValue, WritesAMalformedOpSuchThatItIsRefusedInTheSameWords) {
+  const Delta delta = read(R"({"ops": [{"op": "set", "path": "a"}, {"op": "sett", "path": "a"}, {"op": "set", "value": 1},
+    {"op": "add", "path": "", "value": 1}]})");
+  const auto back = delta_from_value(delta_to_value(delta));
+  ASSERT_TRUE(back);
+  for (std::size_t i = 0; i < delta.ops.size(); ++i) {
+    ASSERT_TRUE(back->ops[i].malformed);
+    EXPECT_EQ(back->ops[i].malformed->message, delta.ops[i].malformed->message);
+    EXPECT_EQ(back->ops[i].malformed->is_path, delta.ops[i].malformed->is_path);
+    EXPECT_EQ(back->ops[i].path, delta.ops[i].path);
+  }
+  EXPECT_FALSE(back->ops[2].from_pointer);  // it had no path
+  EXPECT_TRUE(back->ops[3].from_pointer);   // its path was the empty text
 }
 
 }  // namespace

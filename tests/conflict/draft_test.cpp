@@ -37,6 +37,13 @@ TEST_F(DraftTest, ASetIsAbsentWhenItsLastElementWent) {
   EXPECT_EQ(d.leaves_below(path("a"), 10).size(), 1U);
 }
 
+TEST_F(DraftTest, ALogCanTakeThePlaceOfARegisterThatWent) {
+  Draft d = draft();
+  d.put(leaf_key(path("a.b")), std::nullopt);
+  d.put(entry_key(path("a.b"), {2, 0}), EntryCell{Value("m"), Dot{}});
+  EXPECT_EQ(d.kind(path("a.b")), Kind::log);
+}
+
 TEST_F(DraftTest, GoesBackToAPoint) {
   Draft d = draft();
   const std::size_t point = d.point();
