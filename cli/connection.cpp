@@ -55,12 +55,7 @@ Result<Connection> Connection::open(const Arguments& arguments) {
   if (!actor) return tl::unexpected(actor.error());
   options.actor = std::move(*actor);
 
-  const std::string server = options.server;
   auto agent = sdk::Agent::connect(std::move(options));
-  if (!agent && agent.error().fault == Fault::unreachable) {
-    return fail(Fault::unreachable,
-                fmt::format("no answer from {} ({}): is tafeld running there?", server, agent.error().message));
-  }
   if (!agent) return tl::unexpected(agent.error());
   connection.agent_ = std::move(*agent);
   return connection;

@@ -213,25 +213,35 @@ OpResult combine(const std::vector<LeafOutcome>& leaves) {
   return result;
 }
 
-bool contains(const Value& list, const Value& wanted) {
-  const auto* items = list.get_if<List>();
-  return items != nullptr && std::find(items->begin(), items->end(), wanted) != items->end();
+bool contains(const std::vector<Value>& elements, const Value& wanted) {
+  return std::find(elements.begin(), elements.end(), wanted) != elements.end();
 }
 
-// The board shows something else than what the task wrote.
-bool differs(const Task& task, const std::optional<Current>& shown) {
-  const auto missing = [&](const Value& element) { return !shown || !contains(shown->value, element); };
-  const auto there = [&](const Value& element) { return shown && contains(shown->value, element); };
+bool shows_value(const Draft& draft, const Path& path, const Value& written) {
+  const auto* list = written.get_if<List>();
+  if (list != nullptr && draft.kind(path) == Kind::set) {
+    const auto elements = draft.parts(path, Part::element);
+    return std::all_of(list->begin(), list->end(), [&](const Value& e) { return draft.cell(element_key(path, e)).has_value(); }) &&
+           std::all_of(elements.begin(), elements.end(),
+                       [&](const auto& part) { return contains(*list, std::get<ElementCell>(part.second).value); });
+  }
+  const auto shown = shown_leaf(draft, path, false);
+  return shown && shown->value == written;
+}
+
+// The board shows something else than what the task wrote. Looks only at what the task named: sets and logs can be large.
+bool differs(const Task& task, const Draft& draft) {
+  const auto is_there = [&](const Value& element) { return draft.cell(element_key(task.path, element)).has_value(); };
+  const auto missing = [&](const Value& element) { return !is_there(element); };
+  const auto unwanted = [&](const Value& element) { return is_there(element) && !contains(task.add, element); };
   switch (task.type) {
     case Task::Type::set:
     case Task::Type::max:
-    case Task::Type::min: return !shown || !(shown->value == task.value);
+    case Task::Type::min: return !shows_value(draft, task.path, task.value);
     case Task::Type::patch:
-      return std::any_of(task.add.begin(), task.add.end(), missing) || std::any_of(task.remove.begin(), task.remove.end(), [&](const Value& element) {
-               return there(element) && std::find(task.add.begin(), task.add.end(), element) == task.add.end();
-             });
-    case Task::Type::unset: return shown.has_value();
-    case Task::Type::add_item: return missing(task.value);
+      return std::any_of(task.add.begin(), task.add.end(), missing) || std::any_of(task.remove.begin(), task.remove.end(), unwanted);
+    case Task::Type::add_item: return draft.kind(task.path) == Kind::set && missing(task.value);
+    case Task::Type::unset:
     case Task::Type::incr:
     case Task::Type::append:
     case Task::Type::unset_entry:
@@ -240,15 +250,6 @@ bool differs(const Task& task, const std::optional<Current>& shown) {
     case Task::Type::blank: return false;
   }
   return false;
-}
-
-// A reset of a set says the same in another order.
-bool is_same_set(const Task& task, const std::optional<Current>& shown, const Draft& draft) {
-  const auto* list = task.value.get_if<List>();
-  if (task.type != Task::Type::set || list == nullptr || !shown || draft.kind(task.path) != Kind::set) return false;
-  const auto* elements = shown->value.get_if<List>();
-  return elements != nullptr && std::all_of(elements->begin(), elements->end(), [&](const Value& e) { return contains(task.value, e); }) &&
-         std::all_of(list->begin(), list->end(), [&](const Value& e) { return contains(shown->value, e); });
 }
 
 // `current` of one op: of its one leaf, or a map of the leaves that show something else.
@@ -260,10 +261,10 @@ std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome,
       return t.path == leaf.path || (t.type == Task::Type::unset && leaf.path.is_below(t.path));
     });
     if (task == op.tasks.end()) continue;
-    auto shown = shown_leaf(draft, leaf.path, false);
     const bool gated = leaf.outcome == Outcome::held || leaf.outcome == Outcome::kept_both || !leaf.held.empty() ||
                        leaf.reason == Reason::repeated;
-    if (gated || (differs(*task, shown) && !is_same_set(*task, shown, draft))) others.emplace_back(leaf.path, std::move(shown));
+    const bool stays = task->type == Task::Type::unset && draft.kind(leaf.path).has_value();
+    if (gated || stays || differs(*task, draft)) others.emplace_back(leaf.path, shown_leaf(draft, leaf.path, false));
   }
   if (others.empty()) return std::nullopt;
   if (others.size() == 1 && outcome.leaves.size() == 1) return others.front().second ? others.front().second : Current{};

@@ -58,6 +58,8 @@ bool is_index(const std::string& segment) {
 std::optional<Current> shown_leaf(const Draft& draft, const Path& path, bool whole) {
   const auto kind = draft.kind(path);
   if (!kind) return std::nullopt;
+  const auto info = draft.board().field(path);
+  if (!whole && info && info->parts > limits::current_elements_max) return Current{{}, info->changed, {}, {}};
   if (*kind == Kind::set) return shown_set(draft.parts(path, Part::element), whole);
   if (*kind == Kind::log) return shown_log(draft.parts(path, Part::entry), whole);
   const Cell cell = *draft.cell(leaf_key(path));

@@ -449,12 +449,7 @@ class Durability(Case):
         mark = b"MARK-THAT-ONLY-THE-LOG-HOLDS-NOW"
         self.apply("d/damaged", set_delta("a", mark.decode()), set_delta("a", "later"), *(incr_delta() for _ in range(3)), server=server)
         self.apply("d/sound", incr_delta(), server=server)
-        server.end()
-        damaged = [file for file in server.data.rglob("*") if file.is_file() and mark in file.read_bytes()]
-        self.assertTrue(damaged)
-        for file in damaged:
-            file.write_bytes(file.read_bytes().replace(mark, mark.lower()))
-        server.start()
+        self.assertTrue(flip_everywhere(server.data, mark))  # under the running server, as a bad disk would
         done = self.tafel("verify", server=server)
         findings = {finding["board"]: finding["defects"] for finding in json_lines(done.stdout)}
         self.assertEqual((done.returncode, findings["d/sound"]), (REFUSED, []), done.stderr.decode())
@@ -496,6 +491,19 @@ class Durability(Case):
         other, = self.apply("d/again", set_delta("x", 1, id="D"), code=REFUSED, server=server)
         self.assertEqual(other["error"]["code"], "id_reused")
         self.assertEqual(self.get("d/again", "n", server=server), 1)
+
+
+def flip_everywhere(folder, mark):
+    """Changes the case of `mark` in place in all files below `folder`; returns how often it was there."""
+    count = 0
+    for path in (path for path in folder.rglob("*") if path.is_file()):
+        with open(path, "r+b") as file:
+            content = file.read()
+            for match in re.finditer(re.escape(mark), content):
+                file.seek(match.start())
+                file.write(mark.swapcase())
+                count += 1
+    return count
 
 
 def feed(pipe, count):

@@ -535,8 +535,8 @@ TEST(ContextProperty, RandomBoardsAndBudgets) {
     const auto again = try_assemble(board, request);
     ASSERT_TRUE(again);
     EXPECT_EQ(codec::to_json(context_to_value(*context)), codec::to_json(context_to_value(*again)));
-    squeezed += context->trace.included.size() < roomy.trace.included.size() ? 1 : 0;
-    with_calls += transcript(*context).find("tool: ") != std::string::npos ? 1 : 0;
+    squeezed += context->trace.included.size() < roomy.trace.included.size() ? 1U : 0U;
+    with_calls += transcript(*context).find("tool: ") != std::string::npos ? 1U : 0U;
   }
   EXPECT_GT(refused, 10U) << "budgets too small for the mandatory part were not tried";
   EXPECT_GT(squeezed, 10U) << "nothing had to be left out";
