@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The test command. Installs what it needs, builds, runs everything, and closes with "N passed, M failed".
 #
-#   scripts/test.sh           all stages: layers, sanitizers, threads, fuzzing, laws, scenarios of many processes
+#   scripts/test.sh           all stages: layers, sanitizers (units, services, scenarios of many processes), threads, fuzzing, laws
 #   scripts/test.sh --quick   layers, the release build's fast tests, the vectors and a tenth of the laws
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
@@ -27,14 +27,13 @@ main() {
       stage "tests, address and undefined sanitizers" ctest_preset dev dev
       stage "tests, thread sanitizer" ctest_preset tsan tsan
       stage "fuzzing" fuzz
-      stage "laws, release build" laws 20000
-      stage "scenarios of many processes, release build" scenarios
+      stage "laws, address and undefined sanitizers" laws dev 20000
       ;;
     --quick)
       scripts/deps.sh
       stage "layers" python_check tests/layers_test.py
       stage "fast tests, release build" ctest_preset release quick
-      stage "laws, release build" laws 2000
+      stage "laws, release build" laws release 2000
       ;;
     *)
       echo "usage: scripts/test.sh [--quick]" >&2
@@ -48,20 +47,11 @@ main() {
 
 ctest_preset() {  # BUILD_PRESET TEST_PRESET
   build "$1"
-  run_ctest "$1" "$2"
-}
-
-run_ctest() {  # CONFIGURE_PRESET TEST_PRESET
   local report=$PWD/build/$1/ctest.xml status=0
   rm -f "$report"
   ctest --preset "$2" --parallel "$jobs" --output-junit "$report" || status=$?
   count_junit "$report"
   return "$status"
-}
-
-scenarios() {  # real clients against a real server: they find the binaries that `laws` built
-  build release --target tafel_demo_run_test tafel_quickstart
-  run_ctest release scenarios
 }
 
 fuzz() {
@@ -76,11 +66,11 @@ fuzz() {
   return "$status"
 }
 
-laws() {  # HISTORIES
-  build release --target tafeld tafel tafel_demo tafel_replay
+laws() {  # PRESET HISTORIES
+  build "$1" --target tafel_replay
   local status=0
-  python_check tests/laws/check_vectors.py --implementation build/release/bin/tafel_replay || status=1
-  python_check tests/laws/laws.py --implementation build/release/bin/tafel_replay --histories "$1" || status=1
+  python_check tests/laws/check_vectors.py --implementation "build/$1/bin/tafel_replay" || status=1
+  python_check tests/laws/laws.py --implementation "build/$1/bin/tafel_replay" --histories "$2" || status=1
   return "$status"
 }
 
