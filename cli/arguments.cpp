@@ -62,6 +62,14 @@ Result<void> check_count(const Command& command, std::size_t given) {
   return {};
 }
 
+Result<void> check_required(const Command& command, const Arguments& arguments) {
+  for (const OptionSpec& option : command.options) {
+    if (!option.required || arguments.has(option.name)) continue;
+    return fail(Fault::bad_config, fmt::format("{} needs --{} {}", command.name, option.name, option.value_name));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<std::size_t> command_position(const std::vector<std::string>& arguments) {
@@ -94,6 +102,7 @@ Result<Arguments> Arguments::parse(const Command* command, const std::vector<std
   if (command == nullptr || result.has("help") || result.has("version")) return result;
   if (auto counted = check_count(*command, result.positionals_.size()); !counted)
     return tl::unexpected(counted.error());
+  if (auto complete = check_required(*command, result); !complete) return tl::unexpected(complete.error());
   return result;
 }
 

@@ -24,6 +24,7 @@ struct OptionSpec {
   std::string_view name;
   std::string_view value_name;
   std::string_view help;
+  bool required = false;
 };
 
 struct Positional {

@@ -51,9 +51,7 @@ Result<void> print_text(const Value& answer, Output& output) {
 Result<Exit> run_context(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   if (!board) return tl::unexpected(board.error());
-  const auto file = arguments.text("request");
-  if (!file) return fail(Fault::bad_config, "context needs --request FILE");
-  const auto request = read_request(*file);
+  const auto request = read_request(arguments.text("request").value_or(""));
   if (!request) return tl::unexpected(request.error());
 
   auto connection = Connection::open(arguments);
@@ -75,7 +73,7 @@ const Command& context_command() {
       .summary = "assemble the context of a model call",
       .help = help_text,
       .positionals = {{"BOARD"}},
-      .options = {{"request", "FILE", "the request (needed)"}, {"text", "", "the messages as plain text"}},
+      .options = {{"request", "FILE", "the request", true}, {"text", "", "the messages as plain text"}},
       .run = run_context};
   return command;
 }

@@ -36,7 +36,9 @@ std::string usage_line(const Command& command) {
     line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
   }
   for (const OptionSpec& option : command.options) {
-    line += fmt::format(" [--{}{}{}]", option.name, option.value_name.empty() ? "" : " ", option.value_name);
+    const std::string text =
+        fmt::format("--{}{}{}", option.name, option.value_name.empty() ? "" : " ", option.value_name);
+    line += option.required ? fmt::format(" {}", text) : fmt::format(" [{}]", text);
   }
   return line;
 }

@@ -7,6 +7,7 @@
 
 #include "common/model/cell.hpp"
 #include "common/model/event.hpp"
+#include "common/model/receipt.hpp"
 
 namespace tafel::test {
 
@@ -52,18 +53,48 @@ inline std::vector<Change> sample_changes() {
   };
 }
 
+inline Op op(Verb verb, std::string_view at) {
+  Op made;
+  made.verb = verb;
+  made.path = at;
+  return made;
+}
+
+inline Op value_op(Verb verb, std::string_view at, Value value) {
+  Op made = op(verb, at);
+  made.value = std::move(value);
+  made.has_value = true;
+  return made;
+}
+
+inline ErrorInfo error(ErrorCode code, std::string message) {
+  ErrorInfo made;
+  made.code = code;
+  made.message = std::move(message);
+  return made;
+}
+
 inline std::vector<Op> sample_ops() {
-  std::vector<Op> ops(9);
-  ops[0] = {.verb = Verb::set, .path = "budget.max", .value = 15000.0, .has_value = true, .confidence = Confidence::confirmed};
-  ops[1] = {.verb = Verb::patch, .path = "countries", .add = {"UK", 1.0}, .remove = {"SG"}, .reset = std::vector<Value>{"US"}};
-  ops[2] = {.verb = Verb::incr, .path = "visits", .value = 1};
-  ops[3] = {.verb = Verb::unset, .path = "log", .entry = "9.4"};
-  ops[4] = {.verb = Verb::accept, .path = "visa", .suggestion = "12.0"};
-  ops[5] = {.verb = Verb::move, .path = "new.place", .from = R"(old\.place.~x/y)"};
-  ops[6] = {.verb = Verb::add_item, .path = "queue", .value = Map{{"a", Nil{}}}, .has_value = true, .ttl_ms = 1000, .assert_ = true};
-  ops[7] = {.verb = Verb::incr, .path = "visits", .value = Nil{}, .has_value = true};
-  ops[8].verb = Verb::patch;
-  ops[8].path = "countries";
+  std::vector<Op> ops;
+  ops.push_back(value_op(Verb::set, "budget.max", 15000.0));
+  ops[0].confidence = Confidence::confirmed;
+  ops.push_back(op(Verb::patch, "countries"));
+  ops[1].add = {"UK", 1.0};
+  ops[1].remove = {"SG"};
+  ops[1].reset = std::vector<Value>{"US"};
+  ops.push_back(op(Verb::incr, "visits"));
+  ops[2].value = 1;
+  ops.push_back(op(Verb::unset, "log"));
+  ops[3].entry = "9.4";
+  ops.push_back(op(Verb::accept, "visa"));
+  ops[4].suggestion = "12.0";
+  ops.push_back(op(Verb::move, "new.place"));
+  ops[5].from = R"(old\.place.~x/y)";
+  ops.push_back(value_op(Verb::add_item, "queue", Map{{"a", Nil{}}}));
+  ops[6].ttl_ms = 1000;
+  ops[6].assert_ = true;
+  ops.push_back(value_op(Verb::incr, "visits", Nil{}));
+  ops.push_back(op(Verb::patch, "countries"));
   ops[8].malformed = Malformed{.is_path = true, .message = "\"path\" is wrong"};
   return ops;
 }
@@ -76,14 +107,28 @@ inline std::vector<OpResult> sample_results() {
   results[1].held = {"13.1"};
   results[1].current = Current{List{"US"}, 8, std::nullopt, std::nullopt};
   results[2].outcome = Outcome::applied;
-  results[3] = {.outcome = Outcome::unchanged, .reason = Reason::absent};
+  results[3].outcome = Outcome::unchanged;
+  results[3].reason = Reason::absent;
   results[4].outcome = Outcome::applied;
   results[4].leaves = {{"visa.a", Outcome::unchanged, Reason::echo}, {"visa.b", Outcome::ignored_blank, std::nullopt}};
   results[7].outcome = Outcome::ignored_blank;
   results[8].outcome = Outcome::rejected;
-  results[8].error = ErrorInfo{.code = ErrorCode::bad_path, .op = 8, .path = "countries", .message = "\"path\" is wrong",
-                               .expected = Nil{}, .found = Value(1.0)};
+  results[8].error = error(ErrorCode::bad_path, "\"path\" is wrong");
+  results[8].error->op = 8;
+  results[8].error->path = "countries";
+  results[8].error->expected = Nil{};
+  results[8].error->found = Value(1.0);
   return results;
+}
+
+inline Receipt sample_receipt() {
+  Receipt receipt;
+  receipt.id = "01JD";
+  receipt.board = "acme/trips/42";
+  receipt.epoch = "b3f1";
+  receipt.version = 13;
+  receipt.ops = sample_results();
+  return receipt;
 }
 
 inline Event sample_event() {

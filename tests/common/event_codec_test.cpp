@@ -115,13 +115,8 @@ TEST(SourceCodec, GoesBothWaysAsAMapAndAsAList) {
   EXPECT_EQ(source_from_map(json(R"({"kind": null})")), Source{});
 }
 
-Receipt sample_receipt() {
-  Receipt receipt{.id = "01JD", .board = "acme/x", .epoch = "b3f1", .version = 13, .duplicate = true, .ops = test::sample_results()};
-  return receipt;
-}
-
 TEST(ReceiptCodec, ReadsBackWhatItWrote) {
-  const Value value = receipt_to_value(sample_receipt());
+  const Value value = receipt_to_value(test::sample_receipt());
   const auto receipt = receipt_from_value(*parse_json(to_json(value)));
   ASSERT_TRUE(receipt) << receipt.error().message;
   EXPECT_TRUE(test::identical(receipt_to_value(*receipt), value));
@@ -136,7 +131,9 @@ TEST(ReceiptCodec, AlwaysHasItsSevenMembers) {
 }
 
 TEST(ReceiptCodec, KeepsAnError) {
-  ErrorInfo error{.code = ErrorCode::stale, .op = 2, .path = "a.b", .message = "read again"};
+  ErrorInfo error = test::error(ErrorCode::stale, "read again");
+  error.op = 2;
+  error.path = "a.b";
   error.found = json(R"({"version": 3, "value": 1.0})");
   error.guards = json(R"({"a.b": {"version": 3, "value": null}})");
   error.retryable = true;
@@ -144,7 +141,7 @@ TEST(ReceiptCodec, KeepsAnError) {
   EXPECT_EQ(to_json(value), R"({"code":"stale","found":{"value":1.0,"version":3},"guards":{"a.b":{"value":null,"version":3}},)"
                             R"("message":"read again","op":2,"path":"a.b","retryable":true})");
   EXPECT_TRUE(test::identical(error_to_value(*error_from_value(value)), value));
-  EXPECT_EQ(to_json(error_to_value({.code = ErrorCode::busy, .message = "later"})),
+  EXPECT_EQ(to_json(error_to_value(test::error(ErrorCode::busy, "later"))),
             R"({"code":"busy","message":"later","op":null,"path":null,"retryable":false})");
 }
 

@@ -31,7 +31,10 @@ std::string message_bytes(std::string_view type, std::uint64_t id, Value body) {
 }
 
 Welcome welcome() {
-  Welcome made{.server = "tafeld 0.1.0", .epoch = "b3f1", .query_endpoint = "tcp://127.0.0.1:7702", .feed_endpoint = ""};
+  Welcome made;
+  made.server = "tafeld 0.1.0";
+  made.epoch = "b3f1";
+  made.query_endpoint = "tcp://127.0.0.1:7702";
   made.features = {"paths"};
   made.request_bytes_max = 65536;
   made.heartbeat_ms = 1000;
@@ -45,18 +48,15 @@ Value delta() {
             {"op": "incr", "path": "visits"}, {"op": "append", "path": "dialogue", "value": {"role": "user", "blob": {"$bytes": "AP8="}}}]})");
 }
 
-Receipt receipt() {
-  return {.id = "01JD", .board = "acme/trips/42", .epoch = "b3f1", .version = 13, .duplicate = false, .ops = test::sample_results()};
-}
-
 std::vector<Sample> message_samples() {
   const std::string feed = encode_feed_event(feed_event_of(test::sample_event()));
-  const ErrorInfo busy{.code = ErrorCode::busy, .message = "too much is waiting: send again later", .retryable = true};
+  ErrorInfo busy = test::error(ErrorCode::busy, "too much is waiting: send again later");
+  busy.retryable = true;
   return {
       {"message hello", message_bytes(message::hello, 1, to_value(Hello{1, "planner", "tafel-cpp 0.1.0", {}}))},
       {"message welcome", message_bytes(message::welcome, 1, to_value(welcome()))},
       {"message submit", encode_submit_message(2, {encode(delta())})},
-      {"message receipts", message_bytes(message::receipts, 2, List{receipt_to_value(receipt())})},
+      {"message receipts", message_bytes(message::receipts, 2, List{receipt_to_value(test::sample_receipt())})},
       {"message query", message_bytes(message::query, 3, test::json(R"({"what": "get", "board": "acme/trips/42", "path": "budget"})"))},
       {"message answer", message_bytes(message::answer, 3, test::json(R"({"version": 13, "value": {"max": 15000.0}})"))},
       {"message subscribe", message_bytes(message::subscribe, 4, to_value(Subscribe{"acme/trips/42", 17, {"budget"}}))},

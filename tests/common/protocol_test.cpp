@@ -52,7 +52,10 @@ TEST(Hello, GoesBothWaysAndChecksItsNames) {
 }
 
 TEST(Welcome, GoesBothWays) {
-  Welcome welcome{.server = "tafeld 0.1.0", .epoch = "b3f1", .query_endpoint = "tcp://a:1", .feed_endpoint = "tcp://a:2"};
+  Welcome welcome;
+  welcome.server = "tafeld 0.1.0";
+  welcome.epoch = "b3f1";
+  welcome.query_endpoint = "tcp://a:1";
   welcome.features = {"a", "b"};
   welcome.request_bytes_max = limits::request_bytes_max;
   welcome.heartbeat_ms = 1000;
@@ -98,7 +101,7 @@ TEST(SubmitMessage, IsMadeOfDeltasThatAreEncodedAlready) {
 }
 
 TEST(ErrorMessage, CarriesTheError) {
-  const Message message = error_message(9, {.code = ErrorCode::no_session, .message = "say hello first"});
+  const Message message = error_message(9, test::error(ErrorCode::no_session, "say hello first"));
   EXPECT_EQ(message.type, message::error);
   EXPECT_EQ(error_from_value(message.body)->code, ErrorCode::no_session);
 }

@@ -225,6 +225,26 @@ TEST_P(AgentTest, ABoardOutlivesItsAgentAndSaysThatItIsClosed) {
   EXPECT_EQ(board->wait_for(99, milliseconds(10)).error().fault, Fault::closed);
 }
 
+TEST_P(AgentTest, ClosingWhileOthersWriteAndReadEndsEveryTicket) {
+  const auto board = join(*agent, trip);
+  board->watch([board = board.get()](const BoardEvent&) { static_cast<void>(board->state()); });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&, i] {
+      for (int n = 0;; ++n) {
+        const auto receipt = board->submit(DeltaBuilder().set("f" + std::to_string(i), n)).wait(long_enough);
+        static_cast<void>(board->snapshot()->digest());
+        if (receipt) continue;
+        EXPECT_EQ(receipt.error().fault, Fault::closed) << receipt.error().message;
+        return;
+      }
+    });
+  }
+  EXPECT_TRUE(wait_until([&] { return board->version() > 50; }));
+  agent.reset();
+  for (std::thread& thread : threads) thread.join();
+}
+
 TEST_P(AgentTest, ABoardWithABadNameIsRefused) {
   EXPECT_FALSE(agent->join("a//b"));
   EXPECT_FALSE(agent->follow("a//b", 0, {}, [](const BoardEvent&) {}));
