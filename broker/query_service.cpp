@@ -97,7 +97,7 @@ std::string QueryService::start_verification(const Waiting& waiting, const std::
   const auto head = (*snapshot)->head(board);
   if (!head) return message_of(id, tl::unexpected(error_of(head.error())));
   if (!head->has_value()) return message_of(id, verify_answer({board, 0, 0, 0, {}}));
-  verifying_ = Verification{waiting.peer, id, std::async(std::launch::async, [this, board] { return store_.verify(board); })};
+  verifying_ = Verification{waiting.peer, id, std::async(std::launch::async, [&store = store_, board] { return store.verify(board); })};
   return {};
 }
 

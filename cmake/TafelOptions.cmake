@@ -54,10 +54,13 @@ target_precompile_headers(tafel_headers PRIVATE
   <tl/expected.hpp> <fmt/format.h>)
 
 function(tafel_target NAME)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  if(NOT ARG_HEADERS)
+    set(ARG_HEADERS tafel_headers)
+  endif()
   target_sources(${NAME} PRIVATE ${ARG_SOURCES})
   target_link_libraries(${NAME} PUBLIC tafel_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
-  target_precompile_headers(${NAME} REUSE_FROM tafel_headers)
+  target_precompile_headers(${NAME} REUSE_FROM ${ARG_HEADERS})
 endfunction()
 
 function(tafel_library NAME)

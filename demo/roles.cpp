@@ -124,16 +124,20 @@ void collect(const Moment& moment, sdk::DeltaBuilder& delta) {
 
 // --- chatter -------------------------------------------------------------------------------------------------------
 
+// The user's own small talk, if it is such, else some other.
 std::string small_talk(const Member& member, const Moment& moment) {
   static const std::vector<std::string> chinese{"随便看看吧", "都可以", "看着办吧"};
   static const std::vector<std::string> english{"just looking around", "anything is fine", "whatever you think"};
   const std::string& text = moment.dialogue.turns[moment.turn].user;
   const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   const auto& phrases = is_ascii ? english : chinese;
-  return phrases[(moment.turn / 2 + member.number) % phrases.size()];
+  for (const std::string& phrase : phrases) {
+    if (text.find(phrase) != std::string::npos) return phrase;
+  }
+  return phrases[((moment.turn + 1) / 2 + member.number) % phrases.size()];
 }
 
-// The slot of a domain that small talk goes to: one that has a value, if there is one.
+// The slot of a domain that small talk goes to: one that has a value, if there is one; at best one that the user named.
 std::optional<std::string> talked_of(const Moment& moment, const std::string& domain, const Map& slots, std::size_t shift) {
   std::vector<std::string> filled;
   std::vector<std::string> all;
@@ -141,6 +145,9 @@ std::optional<std::string> talked_of(const Moment& moment, const std::string& do
     if (slot == results_slot) continue;
     all.push_back(slot);
     if (register_at(moment.seen, path_text({"trip", domain, slot})) != nullptr) filled.push_back(slot);
+  }
+  for (const std::string& slot : filled) {
+    if (moment.dialogue.turns[moment.turn].user.find(slot) != std::string::npos) return slot;
   }
   const auto& choice = filled.empty() ? all : filled;
   if (choice.empty()) return std::nullopt;

@@ -69,7 +69,7 @@ inline constexpr std::size_t open_feed_boards_max = 4'096;         // boards tha
 // Feed
 inline constexpr std::size_t feed_page_versions = 256;             // a page of catch-up ends at multiples of it, so that pages are shared
 inline constexpr std::size_t feed_probe_bytes = 4 * 1024;          // the first page for a peer that took nothing before
-inline constexpr std::size_t feed_turn_pages = 32;                 // pages of catch-up sent in one turn
+inline constexpr std::size_t feed_turn_pages = 8;                  // pages of catch-up sent in one turn
 inline constexpr std::size_t feed_tail_events_max = 1'024;         // newest events of a followed board kept encoded
 inline constexpr std::size_t feed_tail_bytes_max = 256 * 1024;
 inline constexpr std::size_t feed_pages_bytes_max = 32 * 1024 * 1024;  // pages of catch-up kept encoded, of all boards
