@@ -207,13 +207,16 @@ class PageWalk {
 
   Result<void> walk_overflow(const Node& node, Counts& counts) {
     const auto first = load<PageNumber>(node.data, 0);
-    const std::uint64_t pages = (page_head + node.data_size + meta_.page_bytes - 1) / meta_.page_bytes;
-    if (auto taken = use_pages(first, pages); !taken) return taken;
+    const std::uint64_t needed = (page_head + node.data_size + meta_.page_bytes - 1) / meta_.page_bytes;
+    if (first > meta_.last_page) return damaged(first, "beyond the last page");
     const auto head = file_.read(first * meta_.page_bytes, page_head);
     if (!head) return tl::unexpected(head.error());
-    const bool is_overflow = load<PageNumber>(*head, 0) == first && load<std::uint16_t>(*head, 10) == overflow_page &&
-                             load<std::uint32_t>(*head, 12) == pages;
+    // A value that shrank in place keeps the pages it had.
+    const std::uint64_t pages = load<std::uint32_t>(*head, 12);
+    const bool is_overflow =
+        load<PageNumber>(*head, 0) == first && load<std::uint16_t>(*head, 10) == overflow_page && pages >= needed;
     if (!is_overflow) return damaged(first, "this is no page of a large value");
+    if (auto taken = use_pages(first, pages); !taken) return taken;
     if ((first + pages) * meta_.page_bytes > file_.size())
       return damaged(first, "a large value reaches beyond the end of the file");
     counts.overflow_pages += pages;

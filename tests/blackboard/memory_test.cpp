@@ -55,11 +55,12 @@ TEST(MemoryDisk, AFailedCommitOfAStoreLeavesTheBoardAsBefore) {
   store.commit("board", {set_leaf("a", 1, 1)}, "first");
   const auto before = store.load("board");
   fail_commit(*store.place().disk, 1, Fault::io);
-  const auto batch = must(store->begin());
+  auto batch = must(store->begin());
   must(batch->append(testing::delta_for("board", "second"), testing::judgement_of({set_leaf("a", 2, 2)}),
                      testing::stamp_at(2000)));
   EXPECT_EQ(fault_of(batch->commit()), "io");
   EXPECT_EQ(fault_of(store->snapshot()), "io");
+  batch.reset();
   store.reopen();
   EXPECT_TRUE(is_same(store.load("board"), before));
   EXPECT_EQ(must(must(store->begin())->known_receipt("board", "planner", "second")).has_value(), false);

@@ -74,12 +74,12 @@ void for_each_mutation(const Value& value, const std::function<void(const Value&
 TEST(CellCodec, RefusesOrReadsEveryMutationWithoutHarm) {
   std::size_t refused = 0;
   for (const Change& change : sample_changes()) {
-    for_each_mutation(*decode(key_bytes(change.key)), [&](const Value& value) { refused += cell_key_from_value(value) ? 0 : 1; });
+    for_each_mutation(*decode(key_bytes(change.key)), [&](const Value& value) { refused += cell_key_from_value(value) ? 0U : 1U; });
     if (!change.image) continue;
     for_each_mutation(*decode(cell_bytes(*change.image)), [&](const Value& value) {
       const auto cell = cell_from_value(value);
       if (cell) EXPECT_TRUE(cell_from_value(*decode(cell_bytes(*cell))));
-      refused += cell ? 0 : 1;
+      refused += cell ? 0U : 1U;
     });
   }
   EXPECT_GT(refused, 500U);

@@ -11,6 +11,7 @@
 #include "blackboard/store/store.hpp"
 #include "broker/pipeline.hpp"
 #include "common/codec/delta_codec.hpp"
+#include "common/codec/event_codec.hpp"
 #include "common/codec/json.hpp"
 
 namespace tafel::testing {

@@ -62,7 +62,7 @@ TEST_P(Vectors, GiveExactlyWhatTheyList) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Vectors, ::testing::Values("merge.json", "own.json"),
-                         [](const auto& info) { return info.param.substr(0, info.param.find('.')); });
+                         [](const auto& file) { return file.param.substr(0, file.param.find('.')); });
 
 TEST(VectorFiles, HaveAllTheirCases) {
   EXPECT_EQ(load_cases("merge.json").size(), 84U);

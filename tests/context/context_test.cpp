@@ -444,7 +444,12 @@ class RandomBoard {
       case 1: board.say("user", text()); break;
       case 2:
       case 3: board.say("assistant", text()); break;
-      case 4: board.append("dialogue", call({"c1", "c2"})); break;
+      case 4:
+        board.append("dialogue", call({"c1", "c2"}));
+        if (below(2) == 0) break;  // replies come later, or not at all
+        board.append("dialogue", reply("c1", "好"));
+        board.append("dialogue", reply("c2", "done"));
+        break;
       case 5: board.append("dialogue", reply(below(2) == 0 ? "c1" : "c2", "好")); break;
       case 6: board.append("dialogue", text()); break;
       default: board.say("system", text());

@@ -14,7 +14,7 @@ struct AgentTest : ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Transports, AgentTest, ::testing::Values("tcp://127.0.0.1:0", "ipc"),
-                         [](const auto& info) { return std::string(info.param).substr(0, 3); });
+                         [](const auto& each) { return std::string(each.param).substr(0, 3); });
 
 TEST_P(AgentTest, KnowsTheEpochOfTheStoreOnceConnected) {
   EXPECT_EQ(agent->epoch(), server.epoch());

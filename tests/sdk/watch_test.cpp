@@ -10,10 +10,10 @@ namespace {
 const std::string board_id = "acme/board";
 
 struct WatchTest : ::testing::Test {
-  void write(int count, const std::string& board = board_id) {
+  void write(int count, const std::string& to = board_id) {
     std::vector<Ticket> tickets;
     for (int i = 0; i < count; ++i)
-      tickets.push_back(writer->submit(board, DeltaBuilder().set("f" + std::to_string(i % 7), i)));
+      tickets.push_back(writer->submit(to, DeltaBuilder().set("f" + std::to_string(i % 7), i)));
     for (const Ticket& ticket : tickets) ASSERT_TRUE(ticket.wait(long_enough));
   }
   TestServer server;
