@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::int64_t terminal_interval_ms = 250;
 constexpr std::int64_t plain_interval_ms = 2'000;
-constexpr std::int64_t example_interval_ms = 400;
-constexpr std::size_t examples_max = 16;
+constexpr std::int64_t example_interval_ms = 300;
+constexpr std::size_t examples_max = 20;
 constexpr std::size_t line_columns = 150;
 
 }  // namespace

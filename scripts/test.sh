@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The test command. Installs what it needs, builds, runs everything, and closes with "N passed, M failed".
 #
-#   scripts/test.sh           all stages: layers, sanitizers (units, services, scenarios of many processes), threads, fuzzing, laws
+#   scripts/test.sh           layers, every test under the address and undefined sanitizers, the vectors and 20,000 laws
 #   scripts/test.sh --quick   layers, the fast tests on a build without optimisation, the vectors and a tenth of the laws
+#   scripts/test.sh --more    thread sanitizer and fuzzing
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
 # not keep the others from running; a stage in which no test ran has failed.
@@ -21,13 +22,17 @@ skipped_total=0
 main() {
   case "${1:-}" in
     "")
-      scripts/deps.sh --fuzz
+      scripts/deps.sh
       with_mappings_that_sanitizers_know "$@"
       stage "layers" python_check tests/layers_test.py
       stage "tests, address and undefined sanitizers" ctest_preset dev dev
+      stage "laws, address and undefined sanitizers" laws dev 20000
+      ;;
+    --more)
+      scripts/deps.sh --fuzz
+      with_mappings_that_sanitizers_know "$@"
       stage "tests, thread sanitizer" ctest_preset tsan tsan
       stage "fuzzing" fuzz
-      stage "laws, address and undefined sanitizers" laws dev 20000
       ;;
     --quick)
       scripts/deps.sh
@@ -36,7 +41,7 @@ main() {
       stage "laws" laws quick 2000
       ;;
     *)
-      echo "usage: scripts/test.sh [--quick]" >&2
+      echo "usage: scripts/test.sh [--quick|--more]" >&2
       exit 2
       ;;
   esac

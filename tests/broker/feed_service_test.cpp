@@ -15,7 +15,8 @@ namespace {
 
 const std::string board = "acme/trips/42";
 
-// What one follower knows of one board. Whatever the server does, its versions come one after another, none twice, none left out.
+// What one follower knows of one board. Whatever the server does, its versions come one after another, none twice, none
+// left out.
 struct Copy {
   Version from = 0;
   bool is_subscribed = false;
@@ -41,10 +42,10 @@ struct Copy {
 class Peers {
  public:
   struct Peer {
-    std::size_t room = SIZE_MAX;   // messages that it takes before it is full
+    std::size_t room = SIZE_MAX;  // messages that it takes before it is full
     bool is_gone = false;
     std::map<std::string, Copy> copies;
-    std::vector<codec::Message> others;   // all but events
+    std::vector<codec::Message> others;  // all but events
     std::size_t messages = 0;
   };
 
@@ -176,7 +177,7 @@ TEST_F(FeedServiceTest, SubscribingFromAVersionSendsOnlyWhatFollows) {
   fixture.commit(board, {R"({"set": {"a": 1}})", R"({"set": {"a": 2}})", R"({"set": {"a": 3}})"});
   greet("p");
   copy_of("p").cells.set_version(2);
-  copy_of("p").is_whole = false;   // what came before is not there
+  copy_of("p").is_whole = false;  // what came before is not there
   subscribe("p", board, 2);
   settle();
   ASSERT_EQ(copy_of("p").events.size(), 1U);
@@ -199,7 +200,7 @@ TEST_F(FeedServiceTest, ALargeBatchIsSplitIntoPages) {
   const std::size_t before = net.peers["p"].messages;
   commit(deltas);
   EXPECT_EQ(copy_of("p").cells.version(), 30U);
-  EXPECT_EQ(net.peers["p"].messages - before, 4U);   // 8 of them fit into a page
+  EXPECT_EQ(net.peers["p"].messages - before, 4U);  // 8 of them fit into a page
 }
 
 TEST_F(FeedServiceTest, OneEncodingServesAThousandFollowers) {
@@ -314,7 +315,7 @@ TEST_F(FeedServiceTest, AFollowerThatIsGoneIsForgottenWithItsSession) {
 
 TEST_F(FeedServiceTest, VersionsThatDidNotComeThroughPublishAreReadFromTheLog) {
   join("p");
-  fixture.commit(board, {R"({"set": {"a": 1}})", R"({"set": {"a": 2}})"});   // lost on the way to the feed
+  fixture.commit(board, {R"({"set": {"a": 1}})", R"({"set": {"a": 2}})"});  // lost on the way to the feed
   commit({R"({"set": {"a": 3}})"});
   EXPECT_EQ(copy_of("p").cells.version(), 0U);
   settle();
@@ -326,7 +327,7 @@ TEST_F(FeedServiceTest, LostVersionsThatNothingFollowsAreFoundByHeartbeats) {
   fixture.commit(board, {R"({"set": {"a": 1}})"});
   service().heartbeat(1'000, net.send());
   settle();
-  EXPECT_EQ(copy_of("p").cells.version(), 0U);   // it may still be on its way
+  EXPECT_EQ(copy_of("p").cells.version(), 0U);  // it may still be on its way
   service().heartbeat(2'000, net.send());
   settle();
   EXPECT_EQ(copy_of("p").cells.version(), 1U);
@@ -335,7 +336,7 @@ TEST_F(FeedServiceTest, LostVersionsThatNothingFollowsAreFoundByHeartbeats) {
 TEST_F(FeedServiceTest, WhatCatchUpSentAlreadyIsNotPublishedAgain) {
   const auto first = fixture.commit(board, {R"({"set": {"a": 1}})"});
   const auto second = fixture.commit(board, {R"({"set": {"a": 2}})"});
-  join("p");   // reads both from the log
+  join("p");  // reads both from the log
   service().publish(first, net.send());
   service().publish(second, net.send());
   const auto third = fixture.commit(board, {R"({"set": {"a": 3}})"});
@@ -373,12 +374,16 @@ TEST_F(FeedServiceTest, AVersionThatIsCommittedButNotYetPublishedCanBeFollowedFr
 TEST_F(FeedServiceTest, MalformedQuestionsAreRefused) {
   greet("p");
   EXPECT_EQ(error_code(say("p", codec::message::subscribe, Value())), "bad_request");
-  EXPECT_EQ(error_code(say("p", codec::message::subscribe, from_json(R"({"board": "a//b", "from": 0})"))), "bad_request");
+  EXPECT_EQ(error_code(say("p", codec::message::subscribe, from_json(R"({"board": "a//b", "from": 0})"))),
+            "bad_request");
   EXPECT_EQ(error_code(say("p", codec::message::subscribe, from_json(R"({"board": "a", "from": -1})"))), "bad_request");
-  EXPECT_EQ(error_code(say("p", codec::message::subscribe, from_json(R"({"board": "a", "from": 0, "paths": ["b..c"]})"))), "bad_request");
+  EXPECT_EQ(
+      error_code(say("p", codec::message::subscribe, from_json(R"({"board": "a", "from": 0, "paths": ["b..c"]})"))),
+      "bad_request");
   EXPECT_EQ(error_code(say("p", codec::message::unsubscribe, Value())), "bad_request");
   EXPECT_EQ(error_code(say("p", codec::message::submit, List{})), "bad_request");
-  EXPECT_EQ(error_code(say("stranger", codec::message::subscribe, from_json(R"({"board": "a", "from": 0})"))), "no_session");
+  EXPECT_EQ(error_code(say("stranger", codec::message::subscribe, from_json(R"({"board": "a", "from": 0})"))),
+            "no_session");
   EXPECT_EQ(say("p", codec::message::ping, Value()).at(0).type, "pong");
 }
 
@@ -390,7 +395,8 @@ TEST_F(FeedServiceTest, AfterUnsubscribeNothingMoreComes) {
   settle();
   EXPECT_EQ(copy_of("p").cells.version(), 0U);
   EXPECT_EQ(service().stats().subscriptions, 0U);
-  EXPECT_EQ(say("p", codec::message::unsubscribe, from_json(R"({"board": "acme/trips/42"})")).at(0).type, "unsubscribed");
+  EXPECT_EQ(say("p", codec::message::unsubscribe, from_json(R"({"board": "acme/trips/42"})")).at(0).type,
+            "unsubscribed");
 }
 
 TEST_F(FeedServiceTest, AnotherSubscribeReplacesTheOlderOne) {
@@ -410,7 +416,7 @@ TEST_F(FeedServiceTest, AConnectionFollowsABoundedNumberOfBoards) {
     ASSERT_TRUE(subscribe("p", "acme/" + std::to_string(i)).empty());
   }
   EXPECT_EQ(error_code(subscribe("p", "acme/more")), "too_large");
-  EXPECT_TRUE(subscribe("p", "acme/5").empty());   // replaces one
+  EXPECT_TRUE(subscribe("p", "acme/5").empty());  // replaces one
 }
 
 TEST_F(FeedServiceTest, AFollowerMayBeSilentAndOthersAreForgotten) {
@@ -434,7 +440,8 @@ TEST_F(FeedServiceTest, HeartbeatsTellWhatEachFollowerWasSent) {
 
 TEST_F(FeedServiceTest, AFilterShowsChangesBelowItsPathsAndEveryVersion) {
   join("p", "alice", {"a", "c.d"});
-  commit({R"({"set": {"a": {"b": 1}, "ab": 2}})", R"({"id": "x", "source": {"kind": "k"}, "set": {"z": 1}})", R"({"set": {"c": {"d": 1, "e": 2}}})"});
+  commit({R"({"set": {"a": {"b": 1}, "ab": 2}})", R"({"id": "x", "source": {"kind": "k"}, "set": {"z": 1}})",
+          R"({"set": {"c": {"d": 1, "e": 2}}})"});
   const auto& events = copy_of("p").events;
   ASSERT_EQ(events.size(), 3U);
   ASSERT_EQ(events[0].changes.size(), 1U);
@@ -513,63 +520,99 @@ TEST_F(FeedServiceTest, FollowersWithDifferentRightsDoNotShareAnEncoding) {
 
 // --- history that is gone ---
 
-// A store whose history begins above `floor`, as trimming will make it.
-class TrimmedStore final : public store::Store {
+// All that the feed needs of a store, and nothing else: the log. Versions are put there without judgement, so that
+// thousands of histories take seconds; and history can be trimmed.
+class LogStore final : public store::Store {
  public:
-  explicit TrimmedStore(store::Store& whole) : whole_(whole) {}
-  Version floor = 0;
-
-  const std::string& epoch() const override { return whole_.epoch(); }
-  Result<std::unique_ptr<store::Snapshot>> snapshot() override {
-    auto inner = whole_.snapshot();
-    if (!inner) return tl::unexpected(inner.error());
-    return std::make_unique<TrimmedSnapshot>(std::move(*inner), floor);
+  // Makes the next version of a board: one register has a new value.
+  std::shared_ptr<const Event> append(const std::string& id, const Path& path, Value value) {
+    Log& log = logs_[id];
+    auto event = std::make_shared<Event>();
+    event->board = id;
+    event->version = log.cells.version() + 1;
+    event->time = static_cast<TimeMs>(event->version);
+    event->actor = "alice";
+    event->salt = std::string(16, 's');
+    Dot dot;
+    dot.mark = {event->version, 0};
+    dot.actor = event->actor;
+    RegisterCell cell;
+    cell.siblings.push_back({std::move(value), dot});
+    event->changes.push_back({{leaf_key(path), std::move(cell)}, 0, 0});
+    log.cells.apply(event->version, {event->changes[0].change});
+    event->digest = log.cells.digest();
+    log.records.push_back(codec::encode_event(*event));
+    return event;
   }
-  Result<std::unique_ptr<store::Batch>> begin() override { return whole_.begin(); }
-  Result<store::VerifyReport> verify(const std::string& id) override { return whole_.verify(id); }
-  Result<store::Kv::Usage> usage() override { return whole_.usage(); }
+  Head head_of(const std::string& id) const {
+    const auto log = logs_.find(id);
+    Head head;
+    head.floor = floor;
+    if (log != logs_.end()) head.version = log->second.cells.version();
+    return head;
+  }
+
+  Version floor = 0;  // of every board
+
+  const std::string& epoch() const override { return epoch_; }
+  Result<std::unique_ptr<store::Snapshot>> snapshot() override { return std::make_unique<View>(*this); }
+  Result<std::unique_ptr<store::Batch>> begin() override { return fail(Fault::refused, "this store is a log only"); }
+  Result<store::VerifyReport> verify(const std::string&) override {
+    return fail(Fault::refused, "this store is a log only");
+  }
+  Result<store::Kv::Usage> usage() override { return fail(Fault::refused, "this store is a log only"); }
 
  private:
-  class TrimmedSnapshot final : public store::Snapshot {
+  struct Log {
+    std::vector<std::string> records;
+    blackboard::Board cells;
+  };
+
+  class View final : public store::Snapshot {
    public:
-    TrimmedSnapshot(std::unique_ptr<store::Snapshot> whole, Version floor) : whole_(std::move(whole)), floor_(floor) {}
-    Result<std::optional<Head>> head(const std::string& id) override {
-      auto head = whole_->head(id);
-      if (head && *head) (*head)->floor = floor_;
-      return head;
+    explicit View(const LogStore& store) : store_(store) {}
+    Result<std::optional<Head>> head(const std::string& id) override { return store_.head_of(id); }
+    Result<std::vector<std::string>> event_records(const std::string& id, Version from, Version to,
+                                                   std::size_t bytes_max) override {
+      if (from <= store_.floor) return fail(Fault::bad_bytes, "it is gone");
+      std::vector<std::string> found;
+      std::size_t bytes = 0;
+      for (Version version = from; version <= to; ++version) {
+        const std::string& record = store_.logs_.at(id).records.at(static_cast<std::size_t>(version - 1));
+        bytes += record.size();
+        if (bytes > bytes_max && !found.empty()) break;
+        found.push_back(record);
+      }
+      return found;
     }
-    Result<std::vector<store::BoardSummary>> boards(const std::string& after, std::size_t count) override {
-      return whole_->boards(after, count);
+    Result<std::vector<store::BoardSummary>> boards(const std::string&, std::size_t) override {
+      return std::vector<store::BoardSummary>{};
     }
-    Result<std::vector<std::string>> event_records(const std::string& id, Version from, Version to, std::size_t bytes_max) override {
-      if (from <= floor_) return fail(Fault::bad_bytes, "it is gone");
-      return whole_->event_records(id, from, to, bytes_max);
+    Result<CellPage> cells(const std::string&, const std::optional<Path>&, const std::string&, std::size_t) override {
+      return CellPage{};
     }
-    Result<CellPage> cells(const std::string& id, const std::optional<Path>& path, const std::string& cursor,
-                           std::size_t bytes_max) override {
-      return whole_->cells(id, path, cursor, bytes_max);
-    }
-    Result<blackboard::Board> load(const std::string& id, const std::optional<Path>& path, std::optional<Version> version,
-                                   std::size_t bytes_max) override {
-      return whole_->load(id, path, version, bytes_max);
+    Result<blackboard::Board> load(const std::string&, const std::optional<Path>&, std::optional<Version>,
+                                   std::size_t) override {
+      return blackboard::Board{};
     }
 
    private:
-    std::unique_ptr<store::Snapshot> whole_;
-    Version floor_;
+    const LogStore& store_;
   };
 
-  store::Store& whole_;
+  const std::string epoch_ = "e0e1";
+  std::map<std::string, Log> logs_;
 };
 
 TEST_F(FeedServiceTest, WhoNeedsHistoryThatIsGoneIsToldToReadTheBoardAnew) {
-  fixture.commit(board, {R"({"set": {"a": 1}})", R"({"set": {"a": 2}})", R"({"set": {"a": 3}})"});
-  TrimmedStore trimmed(*fixture.store);
+  LogStore trimmed;
+  for (int i = 1; i <= 3; ++i) trimmed.append(board, *Path::parse("a"), i);
   trimmed.floor = 2;
   FeedService feed(trimmed, fixture.roles, fixture.welcome());
   feed.handle({hello("p", "alice")}, 0);
   const auto subscribe_from = [&](Version from) {
-    return feed.handle({{"p", message_bytes(codec::message::subscribe, 3, codec::to_value(codec::Subscribe{board, from, {}}))}}, 0);
+    return feed.handle(
+        {{"p", message_bytes(codec::message::subscribe, 3, codec::to_value(codec::Subscribe{board, from, {}}))}}, 0);
   };
   const auto answers = subscribe_from(1);
   ASSERT_EQ(answers.size(), 1U);
@@ -599,7 +642,7 @@ TEST(FeedTailTest, HoldsTheNewestVersionsWithoutGap) {
   EXPECT_FALSE(tail.holds(10));
   EXPECT_EQ(tail.from(8, 100), (std::vector<std::string_view>{"8", "9"}));
   EXPECT_EQ(tail.from(5, 3), (std::vector<std::string_view>{"5", "6", "7"}));
-  EXPECT_EQ(tail.from(5, 0), (std::vector<std::string_view>{"5"}));   // one at least
+  EXPECT_EQ(tail.from(5, 0), (std::vector<std::string_view>{"5"}));  // one at least
   tail.add(12, "12");
   EXPECT_FALSE(tail.holds(9));
   EXPECT_TRUE(tail.holds(12));
@@ -613,7 +656,7 @@ TEST(FeedTailTest, IsBoundedInEventsAndBytesAndForgetsWithTheHeartbeats) {
   const Version next = tail.last() + 1;
   tail.add(next, std::string(limits::feed_tail_bytes_max, 'y'));
   EXPECT_FALSE(tail.holds(next - 1));
-  tail.add(next + 1, std::string(limits::feed_tail_bytes_max + 1, 'z'));   // too large for any tail
+  tail.add(next + 1, std::string(limits::feed_tail_bytes_max + 1, 'z'));  // too large for any tail
   EXPECT_TRUE(tail.empty());
   EXPECT_EQ(tail.bytes(), 0U);
   tail.add(next + 2, "a");
@@ -637,11 +680,11 @@ TEST(FeedPagesTest, StayBelowTheirBoundAndLetTheOldestGo) {
 
 // --- everything at once ---
 
-// Random interleavings of commits, lost batches, full and vanishing peers, joins, leaves and heartbeats. Peers::receive checks at each
-// message that nothing comes twice, is left out or overtakes; at the end everyone has everything.
+// Random interleavings of commits, lost batches, full and vanishing peers, joins, leaves and heartbeats. Peers::receive
+// checks at each message that nothing comes twice, is left out or overtakes; at the end everyone has everything.
 class Storm {
  public:
-  explicit Storm(std::uint64_t seed) : random_(seed), service_(fixture_.store.operator*(), fixture_.roles, fixture_.welcome()) {
+  explicit Storm(std::uint64_t seed) : random_(seed), service_(store_, roles_, codec::Welcome{}) {
     net_.keeps_events = false;
   }
 
@@ -665,20 +708,20 @@ class Storm {
     if (what < 12) return join(any_peer(), any_board());
     if (what == 12) return join(new_peer(), any_board());
     if (what == 13) return static_cast<void>(net_.peers[any_peer()].room = below(3) == 0 ? SIZE_MAX : below(4));
-    if (what == 14) return below(3) == 0 ? service_.heartbeat(steady_ += 1'000, net_.send()) : leave(any_peer(), any_board());
+    if (what == 14)
+      return below(3) == 0 ? service_.heartbeat(steady_ += 1'000, net_.send()) : leave(any_peer(), any_board());
     if (below(2) == 0) return lose_connection(any_peer());
-    if (!waiting_.empty() && below(4) == 0) waiting_.pop_front();   // the queue to the feed was full
+    if (!waiting_.empty() && below(4) == 0) waiting_.pop_front();  // the queue to the feed was full
   }
 
   void commit() {
     const std::string id = any_board();
-    std::vector<std::string> deltas;
+    std::vector<std::shared_ptr<const Event>> batch;
     for (std::size_t i = 0, count = 1 + below(4); i < count; ++i) {
-      const std::string text(below(8) == 0 ? 3'000 : 5, 'v');   // some larger than the page for a peer that was full
-      deltas.push_back(R"({"set": {"f)" + std::to_string(below(6)) + R"(": ")" + text + std::to_string(++serial_) +
-                       R"("}, "incr": {"n": 1}})");
+      const std::string text(below(8) == 0 ? 3'000 : 5, 'v');  // some larger than the page for a peer that was full
+      batch.push_back(store_.append(id, paths_[below(paths_.size())], text + std::to_string(++serial_)));
     }
-    waiting_.push_back(fixture_.commit(id, deltas));
+    waiting_.push_back(std::move(batch));
   }
   void publish() {
     if (waiting_.empty()) return;
@@ -699,14 +742,15 @@ class Storm {
     Copy& copy = net_.peers[peer].copies[id];
     if (copy.cells.version() == 0 && copy.lives == 0 && !copy.is_subscribed && below(2) == 0) {
       copy.is_whole = false;
-      copy.cells.set_version(below(static_cast<std::size_t>(fixture_.head(id).version) + 1));
+      copy.cells.set_version(below(static_cast<std::size_t>(store_.head_of(id).version) + 1));
     }
     copy.is_subscribed = false;
     copy.is_live = false;
     copy.lives = 0;
     codec::Subscribe body{id, copy.cells.version(), {}};
-    if (!copy.is_whole && below(2) == 0) body.paths = {"f1", "n"};
-    const auto answers = service_.handle({{peer, message_bytes(codec::message::subscribe, 1, codec::to_value(body))}}, steady_);
+    if (!copy.is_whole && below(2) == 0) body.paths = {"b", "d"};
+    const auto answers =
+        service_.handle({{peer, message_bytes(codec::message::subscribe, 1, codec::to_value(body))}}, steady_);
     ASSERT_TRUE(answers.empty()) << codec::to_json(decoded(answers[0].bytes).body);
   }
   void leave(const PeerId& peer, const std::string& id) {
@@ -740,19 +784,21 @@ class Storm {
     for (const PeerId& peer : peers_) {
       for (const auto& [id, copy] : net_.peers[peer].copies) {
         if (!copy.is_subscribed) continue;
-        ASSERT_EQ(copy.cells.version(), fixture_.head(id).version) << peer << " on " << id;
+        ASSERT_EQ(copy.cells.version(), store_.head_of(id).version) << peer << " on " << id;
         EXPECT_TRUE(copy.is_live);
       }
     }
   }
 
   SeededRandom random_;
-  ServiceFixture fixture_;
+  LogStore store_;
+  RoleTable roles_;
   Peers net_;
   FeedService service_;
   const std::vector<std::string> boards_{"acme/one", "acme/two", "other/three"};
+  const std::vector<Path> paths_{*Path::parse("a"), *Path::parse("b.c"), *Path::parse("d"), *Path::parse("e")};
   std::vector<PeerId> peers_;
-  std::deque<std::vector<std::shared_ptr<const Event>>> waiting_;   // on their way to the feed
+  std::deque<std::vector<std::shared_ptr<const Event>>> waiting_;  // on their way to the feed
   std::int64_t steady_ = 0;
   std::uint64_t serial_ = 0;
 };

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <thread>
+#include <unistd.h>
 #include <zmq.hpp>
 
 #include "tests/broker/rig.hpp"
@@ -166,18 +169,36 @@ TEST(Net, AnEndpointInUseIsLocked) {
   }
 }
 
+TEST(Net, MakesThePrivateDirectoryOfAnIpcSocket) {
+  const TemporaryFolder folder;
+  net::Context context;
+  ASSERT_TRUE(bound(context, "ipc://" + (folder.path() / "made" / "socket").string()));
+  struct stat status {};
+  ASSERT_EQ(::stat((folder.path() / "made").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0700U);
+}
+
+// What a killed process leaves behind.
+void leave_dead_socket(const std::string& path) {
+  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  EXPECT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ::close(descriptor);
+}
+
 TEST(Net, AnIpcSocketIsForItsUserOnlyAndReplacesADeadOne) {
   const TemporaryFolder folder;
   const auto directory = folder.path() / "made";
   const std::string path = (directory / "socket").string();
+  ASSERT_EQ(::mkdir(directory.c_str(), 0700), 0);
+  leave_dead_socket(path);
   net::Context context;
-  bound(context, "ipc://" + path);  // and gone again
   const auto router = bound(context, "ipc://" + path);
   ASSERT_TRUE(router);
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0700U);
-  ASSERT_EQ(::stat(directory.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0700U);
 }
 

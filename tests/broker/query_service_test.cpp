@@ -16,8 +16,9 @@ class QueryServiceTest : public ::testing::Test {
  protected:
   QueryService& service() {
     if (!service_) {
-      service_ = std::make_unique<QueryService>(*fixture.store, fixture.roles, fixture.welcome(),
-                                                [] { return Value(Map{{"answered", 7}}); });
+      service_ = std::make_unique<QueryService>(*fixture.store, fixture.roles, fixture.welcome(), [] {
+        return Value(Map{{"answered", 7}});
+      });
     }
     return *service_;
   }
@@ -43,7 +44,9 @@ class QueryServiceTest : public ::testing::Test {
     EXPECT_EQ(message.type, "answer") << question << codec::to_json(message.body);
     return message.body;
   }
-  std::string json(const std::string& question, const std::string& actor = "alice") { return codec::to_json(answer(question, actor)); }
+  std::string json(const std::string& question, const std::string& actor = "alice") {
+    return codec::to_json(answer(question, actor));
+  }
   std::string error_code(const std::string& question, const std::string& actor = "alice") {
     const codec::Message message = ask(from_json(question), actor);
     EXPECT_EQ(message.type, "error") << question << codec::to_json(message.body);
@@ -71,8 +74,9 @@ TEST_F(QueryServiceTest, GetShowsALeafASubtreeAndTheWholeBoard) {
 
 TEST_F(QueryServiceTest, ABoardThatWasNeverWrittenToIsEmptyAtVersionZero) {
   EXPECT_EQ(json(R"({"what": "get", "board": "no/where"})"), R"({"found":true,"head":0,"value":{},"version":0})");
-  EXPECT_EQ(json(R"({"what": "full", "board": "no/where", "at": 0})"),
-            R"({"digest":"00000000000000000000000000000000","fields":{},"head":0,"state":{},"suggestions":{},"version":0})");
+  EXPECT_EQ(
+      json(R"({"what": "full", "board": "no/where", "at": 0})"),
+      R"({"digest":"00000000000000000000000000000000","fields":{},"head":0,"state":{},"suggestions":{},"version":0})");
   EXPECT_EQ(json(R"({"what": "cells", "board": "no/where"})"),
             R"({"cells":[],"digest":"00000000000000000000000000000000","epoch":"e0e1","next":null,"version":0})");
   EXPECT_EQ(json(R"({"what": "log", "board": "no/where"})"), R"({"events":[],"next":null,"version":0})");
@@ -82,25 +86,30 @@ TEST_F(QueryServiceTest, ABoardThatWasNeverWrittenToIsEmptyAtVersionZero) {
 
 TEST_F(QueryServiceTest, AnOldVersionIsShownAsItWas) {
   fixture.commit(board, {R"({"set": {"a": 1}})", R"({"set": {"a": 2, "b": 1}})", R"({"unset": ["a"]})"});
-  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 0})"), R"({"found":true,"head":3,"value":{},"version":0})");
-  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 1})"), R"({"found":true,"head":3,"value":{"a":1},"version":1})");
+  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 0})"),
+            R"({"found":true,"head":3,"value":{},"version":0})");
+  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 1})"),
+            R"({"found":true,"head":3,"value":{"a":1},"version":1})");
   EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 2})"),
             R"({"found":true,"head":3,"value":{"a":2,"b":1},"version":2})");
-  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 3})"), R"({"found":true,"head":3,"value":{"b":1},"version":3})");
+  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 3})"),
+            R"({"found":true,"head":3,"value":{"b":1},"version":3})");
   EXPECT_EQ(error_code(R"({"what": "get", "board": "acme/trips/42", "at": 4})"), "future_base");
 }
 
 TEST_F(QueryServiceTest, WhatHasExpiredIsAbsentNowAndPresentInItsOwnTime) {
   fixture.commit(board, {R"({"ops": [{"op": "set", "path": "here", "value": true, "ttl_ms": 5}]})"});
   fixture.commit(board, {R"({"set": {"b": 1}})"});
-  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42"})"), R"({"found":true,"head":2,"value":{"b":1},"version":2})");
+  EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42"})"),
+            R"({"found":true,"head":2,"value":{"b":1},"version":2})");
   EXPECT_EQ(json(R"({"what": "get", "board": "acme/trips/42", "at": 1})"),
             R"({"found":true,"head":2,"value":{"here":true},"version":1})");
 }
 
 TEST_F(QueryServiceTest, FullShowsStateFieldsSuggestionsAndDigest) {
-  fixture.commit(board, {R"({"confidence": "verified", "set": {"toefl": 105}})",
-                         R"({"confidence": "guess", "base": 1, "ops": [{"op": "set", "path": "toefl", "value": "随便看看吧"}]})"});
+  fixture.commit(
+      board, {R"({"confidence": "verified", "set": {"toefl": 105}})",
+              R"({"confidence": "guess", "base": 1, "ops": [{"op": "set", "path": "toefl", "value": "随便看看吧"}]})"});
   const Value full = answer(R"({"what": "full", "board": "acme/trips/42", "detail": true})");
   EXPECT_EQ(codec::to_json(at(full, "state")), R"({"toefl":105})");
   EXPECT_EQ(codec::to_json(at(full, "fields")),
@@ -121,8 +130,8 @@ TEST_F(QueryServiceTest, TheDigestOfAnOldVersionIsThatOfItsEvent) {
 TEST_F(QueryServiceTest, PagesOfCellsMakeAnExactCopy) {
   const std::string text(2'000, 'x');
   for (int i = 0; i < 400; ++i) {
-    fixture.commit(board, {R"({"set": {"field)" + std::to_string(i) + R"(": ")" + text + R"("}, "patch": {"s": {"add": [)" +
-                           std::to_string(i) + "]}}}"});
+    fixture.commit(board, {R"({"set": {"field)" + std::to_string(i) + R"(": ")" + text +
+                           R"("}, "patch": {"s": {"add": [)" + std::to_string(i) + "]}}}"});
   }
   blackboard::Board copy;
   std::size_t pages = 0;
@@ -178,7 +187,7 @@ TEST_F(QueryServiceTest, TheLogTakesItsBoundsAndRefusesVersionsThatDoNotExist) {
   EXPECT_EQ(versions(R"(, "from": 2, "to": 2)"), "2");
   EXPECT_EQ(versions(R"(, "to": 99)"), "123");
   EXPECT_EQ(versions(R"(, "from": 3, "to": 2)"), "");
-  EXPECT_EQ(versions(R"(, "from": 4)"), "");   // the next one, not yet there
+  EXPECT_EQ(versions(R"(, "from": 4)"), "");  // the next one, not yet there
   EXPECT_EQ(error_code(R"({"what": "log", "board": "acme/trips/42", "from": 5})"), "future_base");
 }
 
@@ -200,12 +209,16 @@ TEST_F(QueryServiceTest, VerifyFindsNothingWrongWithASoundBoard) {
 
 TEST_F(QueryServiceTest, ContextIsAssembledFromTheNewestVersion) {
   fixture.commit(board, {R"({"set": {"budget": 12000}})"});
-  const Value context = answer(R"({"what": "context", "board": "acme/trips/42", "request": {"system": "Plan.", "pinned": ["budget"]}})");
+  const Value context =
+      answer(R"({"what": "context", "board": "acme/trips/42", "request": {"system": "Plan.", "pinned": ["budget"]}})");
   EXPECT_EQ(at(context, "base"), Value(1));
   EXPECT_NE(codec::to_json(context).find("12000"), std::string::npos);
-  EXPECT_EQ(error_code(R"({"what": "context", "board": "acme/trips/42", "request": {"sistem": "Plan."}})"), "bad_request");
-  EXPECT_EQ(error_code(R"({"what": "context", "board": "acme/trips/42", "request": {"system": "Plan, plan, plan, plan", "budget_tokens": 1}})"),
-            "too_large");
+  EXPECT_EQ(error_code(R"({"what": "context", "board": "acme/trips/42", "request": {"sistem": "Plan."}})"),
+            "bad_request");
+  EXPECT_EQ(
+      error_code(
+          R"({"what": "context", "board": "acme/trips/42", "request": {"system": "Plan, plan, plan, plan", "budget_tokens": 1}})"),
+      "too_large");
 }
 
 TEST_F(QueryServiceTest, StatAddsTheStorageToTheServersCounters) {
@@ -249,7 +262,8 @@ TEST_F(QueryServiceTest, AnInventedCursorIsRefused) {
 
 TEST_F(QueryServiceTest, WhatIsTooLargeForOneAnswerIsReadInPages) {
   const std::string text(30'000, 'z');
-  for (int i = 0; i < 300; ++i) fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + text + R"("}})"});
+  for (int i = 0; i < 300; ++i)
+    fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + text + R"("}})"});
   EXPECT_EQ(error_code(R"({"what": "get", "board": "acme/trips/42"})"), "too_large");
   EXPECT_EQ(error_code(R"({"what": "full", "board": "acme/trips/42"})"), "too_large");
   EXPECT_NE(error_text(R"({"what": "full", "board": "acme/trips/42"})").find("`cells`"), std::string::npos);
@@ -260,7 +274,8 @@ TEST_F(QueryServiceTest, WhatIsTooLargeForOneAnswerIsReadInPages) {
 // --- talking to it ---
 
 TEST_F(QueryServiceTest, WithoutHelloThereIsNoSession) {
-  const auto answers = service().handle({{"p", message_bytes(codec::message::query, 3, from_json(R"({"what": "stat"})"))}}, 0, 0);
+  const auto answers =
+      service().handle({{"p", message_bytes(codec::message::query, 3, from_json(R"({"what": "stat"})"))}}, 0, 0);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(decoded(answers[0].bytes).id, 3U);
   EXPECT_EQ(text_of(at(decoded(answers[0].bytes).body, "code")), "no_session");
@@ -270,7 +285,8 @@ TEST_F(QueryServiceTest, PingIsAnsweredAndOtherTypesAreRefused) {
   service().handle({hello("p", "alice")}, 0, 0);
   const auto answers = service().handle({{"p", message_bytes(codec::message::ping, 3, Value())},
                                          {"p", message_bytes(codec::message::subscribe, 4, Value())},
-                                         {"p", "\xC1 no message"}}, 0, 0);
+                                         {"p", "\xC1 no message"}},
+                                        0, 0);
   ASSERT_EQ(answers.size(), 3U);
   EXPECT_EQ(decoded(answers[0].bytes).type, "pong");
   EXPECT_EQ(decoded(answers[1].bytes).type, "error");
@@ -280,14 +296,16 @@ TEST_F(QueryServiceTest, PingIsAnsweredAndOtherTypesAreRefused) {
 TEST_F(QueryServiceTest, ASilentSessionIsForgotten) {
   service().handle({hello("p", "alice")}, 0, 0);
   service().tick(limits::session_idle_ms + 1);
-  const auto answers = service().handle({{"p", message_bytes(codec::message::ping, 3, Value())}}, 0, limits::session_idle_ms + 1);
+  const auto answers =
+      service().handle({{"p", message_bytes(codec::message::ping, 3, Value())}}, 0, limits::session_idle_ms + 1);
   ASSERT_EQ(answers.size(), 1U);
   EXPECT_EQ(text_of(at(decoded(answers[0].bytes).body, "code")), "no_session");
 }
 
 TEST_F(QueryServiceTest, ALongQueueOfHeavyQuestionsIsAnsweredInBoundedTurnsAndInOrder) {
   const std::string text(30'000, 'w');
-  for (int i = 0; i < 30; ++i) fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + text + R"("}})"});
+  for (int i = 0; i < 30; ++i)
+    fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + text + R"("}})"});
   service().handle({hello("p", "alice")}, fixture.now, 0);
   std::vector<Inbound> questions;
   for (std::uint64_t id = 1; id <= 20; ++id) {
@@ -298,7 +316,7 @@ TEST_F(QueryServiceTest, ALongQueueOfHeavyQuestionsIsAnsweredInBoundedTurnsAndIn
   auto answers = service().handle(questions, fixture.now, 0);
   for (;; answers = service().handle({}, fixture.now, 0)) {
     ++turns;
-    EXPECT_LE(answers.size(), 2U);   // each of them is nearly a turn's worth
+    EXPECT_LE(answers.size(), 2U);  // each of them is nearly a turn's worth
     for (const Outbound& answer : answers) EXPECT_EQ(decoded(answer.bytes).id, expected++);
     if (!service().has_waiting()) break;
   }
@@ -332,26 +350,30 @@ const std::vector<std::string> questions_of_a_board{
 
 class QueryRightsTest : public QueryServiceTest {
  protected:
-  // Everything that lies at or below `secret` says CANARY: in values, paths, elements, log entries, suggestions, ids and sources.
+  // Everything that lies at or below `secret` says CANARY: in values, paths, elements, log entries, suggestions, ids
+  // and sources.
   void fill() {
     fixture.give_everything("alice");
     fixture.give_role("bob", "acme/**", {"open.**", "both"});
     fixture.give_role("eve", "other/**", {"**"});
-    fixture.commit(board, {R"({"set": {"open": {"a": 1}, "secret": {"CANARY1": "CANARY2"}}})",
-                           R"({"id": "CANARY3", "source": {"kind": "turn", "ref": "CANARY4"}, "confidence": "verified",
+    fixture.commit(board,
+                   {R"({"set": {"open": {"a": 1}, "secret": {"CANARY1": "CANARY2"}}})",
+                    R"({"id": "CANARY3", "source": {"kind": "turn", "ref": "CANARY4"}, "confidence": "verified",
                                "set": {"secret": {"deep": {"x": "CANARY5"}}}})",
-                           R"({"patch": {"secret.set": {"add": ["CANARY6"]}}, "append": {"secret.log": "CANARY7"}})",
-                           R"({"confidence": "guess", "ops": [{"op": "set", "path": "secret.deep.x", "value": "CANARY8"}]})",
-                           R"({"atomic": false, "ops": [{"op": "set", "path": "secret.deep.x.y", "value": "CANARY9"},
+                    R"({"patch": {"secret.set": {"add": ["CANARY6"]}}, "append": {"secret.log": "CANARY7"}})",
+                    R"({"confidence": "guess", "ops": [{"op": "set", "path": "secret.deep.x", "value": "CANARY8"}]})",
+                    R"({"atomic": false, "ops": [{"op": "set", "path": "secret.deep.x.y", "value": "CANARY9"},
                                                         {"op": "set", "path": "open.b", "value": 2}]})",
-                           R"({"set": {"both": 1}})", R"({"unset": ["secret.CANARY1"]})"}, "alice");
+                    R"({"set": {"both": 1}})", R"({"unset": ["secret.CANARY1"]})"},
+                   "alice");
   }
 };
 
 TEST_F(QueryRightsTest, NoAnswerToldToAReaderOfSomePathsHoldsAnythingOfTheOthers) {
   fill();
   for (const std::string& question : questions_of_a_board) {
-    EXPECT_NE(ask_bytes(from_json(question), "alice").find("CANARY"), std::string::npos) << question << " tests nothing";
+    EXPECT_NE(ask_bytes(from_json(question), "alice").find("CANARY"), std::string::npos)
+        << question << " tests nothing";
     const std::string bytes = ask_bytes(from_json(question), "bob");
     EXPECT_EQ(decoded(bytes).type, "answer") << question;
     EXPECT_EQ(bytes.find("CANARY"), std::string::npos) << question << ": " << codec::to_json(decoded(bytes).body);
@@ -368,7 +390,8 @@ TEST_F(QueryRightsTest, WhatMayBeReadIsStillShown) {
 
 TEST_F(QueryRightsTest, TheDigestIsForThoseWhoMayReadEverything) {
   fill();
-  for (const char* question : {R"({"what": "full", "board": "acme/trips/42"})", R"({"what": "cells", "board": "acme/trips/42"})"}) {
+  for (const char* question :
+       {R"({"what": "full", "board": "acme/trips/42"})", R"({"what": "cells", "board": "acme/trips/42"})"}) {
     EXPECT_FALSE(at(answer(question, "alice"), "digest").is_nil());
     EXPECT_TRUE(at(answer(question, "bob"), "digest").is_nil());
   }
@@ -385,7 +408,7 @@ TEST_F(QueryRightsTest, TheLogKeepsEveryVersionAndShowsTheReadableOpsWithTheirRe
   const Value& hidden = events[1];
   EXPECT_EQ(at(hidden, "version"), Value(2));
   EXPECT_EQ(text_of(at(hidden, "actor")), "");
-  const Value& part = events[4];   // the second of its two ops may be read
+  const Value& part = events[4];  // the second of its two ops may be read
   EXPECT_EQ(text_of(at(part, "actor")), "alice");
   ASSERT_EQ(list_at(part, "ops").size(), 1U);
   EXPECT_EQ(text_of(at(list_at(part, "ops").front(), "path")), "open.b");
@@ -396,10 +419,11 @@ TEST_F(QueryRightsTest, TheLogKeepsEveryVersionAndShowsTheReadableOpsWithTheirRe
 TEST_F(QueryRightsTest, AMapOfWhichALeafMayNotBeReadIsNotShownInTheLog) {
   fixture.give_everything("alice");
   fixture.give_role("bob", "acme/**", {"person", "person.name"});
-  fixture.commit(board, {R"({"ops": [{"op": "set", "path": "person", "value": {"name": "Li", "birthday": "CANARY"}}]})"}, "alice");
+  fixture.commit(
+      board, {R"({"ops": [{"op": "set", "path": "person", "value": {"name": "Li", "birthday": "CANARY"}}]})"}, "alice");
   const std::string bytes = ask_bytes(from_json(R"({"what": "log", "board": "acme/trips/42"})"), "bob");
   EXPECT_EQ(bytes.find("CANARY"), std::string::npos);
-  EXPECT_NE(bytes.find("Li"), std::string::npos);   // in the changes
+  EXPECT_NE(bytes.find("Li"), std::string::npos);  // in the changes
 }
 
 TEST_F(QueryRightsTest, AnActorWhoMayReadNothingIsRefusedEverywhereAndSeesNoBoard) {
@@ -428,14 +452,16 @@ TEST_F(QueryRightsTest, VerifyNeedsTheRightToReadEverything) {
   EXPECT_EQ(at(answer(R"({"what": "verify", "board": "acme/trips/42"})", "alice"), "events"), Value(7));
 }
 
-// Random grants on a board where each leaf says its own name: an answer tells a leaf exactly when the grants let its reader read it.
+// Random grants on a board where each leaf says its own name: an answer tells a leaf exactly when the grants let its
+// reader read it.
 TEST_F(QueryRightsTest, RandomGrantsDecideAboutEachLeafInEveryAnswer) {
   const std::vector<std::string> paths{"a", "b.c", "b.d", "b.e.f", "b.e.g", "h.i.j.k", "l"};
   const std::vector<std::string> patterns{"**", "*", "a", "b.*", "b.**", "b.e.**", "*.e.*", "h.**.k", "**.g", "l", "h"};
   fixture.give_everything("alice");
   std::string ops;
   for (const std::string& path : paths) {
-    ops += (ops.empty() ? "" : ",") + (R"({"op": "set", "path": ")" + path) + R"(", "value": "TOKEN<)" + path + R"(>"})";
+    ops +=
+        (ops.empty() ? "" : ",") + (R"({"op": "set", "path": ")" + path) + R"(", "value": "TOKEN<)" + path + R"(>"})";
   }
   fixture.commit(board, {R"({"ops": [)" + ops + "]}"}, "alice");
   const std::vector<std::string> questions{
@@ -456,7 +482,8 @@ TEST_F(QueryRightsTest, RandomGrantsDecideAboutEachLeafInEveryAnswer) {
         const bool may = std::any_of(readable.begin(), readable.end(), [&](const std::string& pattern) {
           return Pattern::for_paths(pattern)->matches(segments);
         });
-        EXPECT_EQ(bytes.find("TOKEN<" + path + ">") != std::string::npos, may) << "round " << round << ", " << question << ", " << path;
+        EXPECT_EQ(bytes.find("TOKEN<" + path + ">") != std::string::npos, may)
+            << "round " << round << ", " << question << ", " << path;
       }
     }
   }

@@ -88,7 +88,7 @@ TEST(RequestService, BindsTheActorToTheConnection) {
 TEST(RequestService, RefusesHellosThatItCanNotServe) {
   Service service;
   EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", ""))), "bad_value");
-  EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "a\x01"))), "bad_value");
+  EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "a\x01"))), "bad_request");
   EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "system"))), "forbidden");
   codec::Hello newer;
   newer.actor = "ann";

@@ -52,12 +52,14 @@ class Server:
         self.end(signal.SIGKILL)
 
     def end(self, by=signal.SIGTERM):
+        """Ends it and gives back its exit code."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(by)
         if self.process:
             self.process.wait(WAIT_S)
             self.process.stdout.close()
             self.log.close()
+        return self.process.returncode
 
 
 class Case(unittest.TestCase):
@@ -603,10 +605,13 @@ def main():
         try:
             result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
         finally:
-            Case.server.end()
+            server_code = Case.server.end()
     failed = len(result.failures) + len(result.errors)
+    if server_code != 0:  # also what a sanitizer found
+        print(f"tafeld ended with {server_code}")
+        failed += 1
     print(f"{Vectors.skipped} cases of the vectors need what only a test can set, and were left out")
-    print(f"{result.testsRun - failed} passed, {failed} failed")
+    print(f"{max(result.testsRun - failed, 0)} passed, {failed} failed")
     return 1 if failed or not result.testsRun else 0
 
 

@@ -112,7 +112,7 @@ TEST_F(Check, DigestsMirrorsAndVerifyAreHeldAgainstTheLog) {
   record.defects = {"the chain is broken at version 2"};
   EXPECT_EQ(check().broken.size(), 3U);
   record.digest = "00";
-  EXPECT_EQ(check().broken.size(), 3U);   // the mirror fits now, the log does not
+  EXPECT_EQ(check().broken.size(), 3U);  // the mirror fits now, the log does not
   change_event(0, [](codec::FeedEvent& event) { event.digest = Sum128{1, 2}; });
   EXPECT_EQ(check().broken.size(), 4U);
 }

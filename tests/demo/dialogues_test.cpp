@@ -66,8 +66,10 @@ TEST_F(Dialogues, ATurnIsAboutTheDomainsItSpeaksOf) {
 
 TEST(DialogueFormat, ComplaintsSayWhatIsWrong) {
   EXPECT_NE(dialogue_from_json(R"({"id":"a//b","messages":[]})").error().message.find("\"id\""), std::string::npos);
-  EXPECT_NE(dialogue_from_json(R"({"id":"a","messages":[]})").error().message.find("at least one message"), std::string::npos);
-  EXPECT_NE(dialogue_from_json(R"({"id":"a","messages":[{"role":"bot"}]})").error().message.find("usr or sys"), std::string::npos);
+  EXPECT_NE(dialogue_from_json(R"({"id":"a","messages":[]})").error().message.find("at least one message"),
+            std::string::npos);
+  EXPECT_NE(dialogue_from_json(R"({"id":"a","messages":[{"role":"bot"}]})").error().message.find("usr or sys"),
+            std::string::npos);
   EXPECT_NE(dialogue_from_json(R"({"id":"a","messages":[{"role":"usr"},{"role":"sys","sys_state":{"x":{"y":1}}}]})")
                 .error()
                 .message.find("must be text"),

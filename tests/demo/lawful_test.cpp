@@ -22,7 +22,9 @@ class Lawful : public testing::Test {
     return unlawful_losses(before, event).size();
   }
 
-  static Change register_change(std::vector<Sibling> siblings) { return {leaf_key(path_of("x")), Cell(RegisterCell{std::move(siblings)})}; }
+  static Change register_change(std::vector<Sibling> siblings) {
+    return {leaf_key(path_of("x")), Cell(RegisterCell{std::move(siblings)})};
+  }
 
   blackboard::Board before;
 };
@@ -67,7 +69,8 @@ TEST_F(Lawful, ASuggestionMayGoWhenItWasSeenOrItsFieldIsFull) {
   const auto put = [this](std::uint32_t op) {
     Dot dot = dot_of(5, guess);
     dot.mark.op = op;
-    before.put(suggestion_key(path_of("x"), dot.mark), Cell(SuggestionCell{SuggestionCell::Act::set, static_cast<int>(op), dot}));
+    before.put(suggestion_key(path_of("x"), dot.mark),
+               Cell(SuggestionCell{SuggestionCell::Act::set, static_cast<int>(op), dot}));
   };
   put(0);
   const Change gone{suggestion_key(path_of("x"), {5, 0}), std::nullopt};

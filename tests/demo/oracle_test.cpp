@@ -30,13 +30,15 @@ TEST(Oracle, TheSameWordTwiceIsThereWhenItIsShownOnce) {
 }
 
 TEST(Oracle, AVerifiedFactThatGaveWayToAGuessIsOverwritten) {
-  const auto builder = ScheduleBuilder().arrive(0, {said("toefl", "105", verified)}).arrive(1, {said("toefl", "随便看看吧", guess)});
+  const auto builder =
+      ScheduleBuilder().arrive(0, {said("toefl", "105", verified)}).arrive(1, {said("toefl", "随便看看吧", guess)});
   EXPECT_EQ(lost(builder, shows("toefl", "随便看看吧")), Losses{.facts = 1});
   EXPECT_EQ(lost(builder, shows("toefl", "105")), Losses{});
 }
 
 TEST(Oracle, AVerifiedFactMayBeReplacedByAnotherOneThatSawIt) {
-  const auto builder = ScheduleBuilder().arrive(0, {said("toefl", 98, verified)}).arrive(1, {said("toefl", 104, verified)});
+  const auto builder =
+      ScheduleBuilder().arrive(0, {said("toefl", 98, verified)}).arrive(1, {said("toefl", 104, verified)});
   EXPECT_EQ(lost(builder, shows("toefl", 104)), Losses{});
   EXPECT_EQ(lost(builder, shows("toefl", 98)), Losses{.facts = 1});
 }
@@ -47,14 +49,18 @@ TEST(Oracle, OfTwoConcurrentVerifiedFactsTheMissingOneIsALostUpdate) {
 }
 
 TEST(Oracle, AWeakerWordIsCoveredByASurerOneInEitherOrder) {
-  EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1, guess)}).arrive(0, {said("x", 2, stated)}), shows("x", 2)), Losses{});
-  EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 2, stated)}).arrive(0, {said("x", 1, guess)}), shows("x", 2)), Losses{});
+  EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1, guess)}).arrive(0, {said("x", 2, stated)}), shows("x", 2)),
+            Losses{});
+  EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 2, stated)}).arrive(0, {said("x", 1, guess)}), shows("x", 2)),
+            Losses{});
 }
 
 TEST(Oracle, AFieldThatShowsABlankIsFlushedWhateverItHeld) {
   for (const Value& blank : {Value(""), Value("  "), Value(), Value(List{})}) {
-    EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1)}), shows("x", blank)), Losses{.flushed = 1}) << brief(blank);
-    EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1, verified)}), shows("x", blank)), Losses{.flushed = 1}) << brief(blank);
+    EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1)}), shows("x", blank)), Losses{.flushed = 1})
+        << brief(blank);
+    EXPECT_EQ(lost(ScheduleBuilder().arrive(0, {said("x", 1, verified)}), shows("x", blank)), Losses{.flushed = 1})
+        << brief(blank);
   }
 }
 

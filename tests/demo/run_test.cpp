@@ -85,7 +85,8 @@ TEST_F(Run, TheSmallSetPassesAllItsChecks) {
   EXPECT_GT(number(*summary, "ignored_blank"), 0U);
   EXPECT_GE(number(*summary, "deltas_below_head") * 10, number(*summary, "deltas") * 3);
   const Value& columns = *summary->find("columns");
-  for (const char* loss : {"flushed", "members", "facts", "updates"}) EXPECT_EQ(number(*columns.find("tafel"), loss), 0U) << loss;
+  for (const char* loss : {"flushed", "members", "facts", "updates"})
+    EXPECT_EQ(number(*columns.find("tafel"), loss), 0U) << loss;
   EXPECT_TRUE(fs::is_empty(temporary())) << "a temporary directory was left";
   EXPECT_NE(output.find("before the next turn is broadcast"), std::string::npos);
   EXPECT_NE(output.find("kept both  "), std::string::npos);
@@ -117,7 +118,8 @@ TEST_F(Run, KeepLeavesTheServerUpUntilAnInterrupt) {
   const fs::path data = directory / "data";
   Process demo = start({"--pace", "10", "--limit", "2", "--keep", "--data", data.string()});
   std::string output;
-  for (int waited = 0; waited < patience_ms && output.find("Ctrl-C stops the server") == std::string::npos; waited += 20) {
+  for (int waited = 0; waited < patience_ms && output.find("Ctrl-C stops the server") == std::string::npos;
+       waited += 20) {
     for (const std::string& line : demo.take_lines()) output += line + "\n";
     ASSERT_FALSE(demo.wait(20)) << output << errors();
   }
@@ -130,8 +132,10 @@ TEST_F(Run, KeepLeavesTheServerUpUntilAnInterrupt) {
 }
 
 TEST_F(Run, WrongUseIsToldWithCodeTwo) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"--agents", "5"}, {"--dialogues", "/no/such/file"}, {"--nonsense"}, {"--data", "/usr"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--agents", "5"},
+                                                    {"--dialogues", "/no/such/file"},
+                                                    {"--nonsense"},
+                                                    {"--data", "/usr"}}) {
     Process demo = start(arguments);
     finish(demo);
     EXPECT_EQ(demo.exit_code(), 2) << arguments.front();

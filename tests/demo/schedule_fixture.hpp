@@ -31,7 +31,8 @@ inline void put_register(blackboard::Board& board, std::string_view path, std::v
   board.put(leaf_key(path_of(path)), Cell(std::move(cell)));
 }
 
-inline void put_element(blackboard::Board& board, std::string_view path, const Value& value, const Dot& dot, std::uint32_t place = 0) {
+inline void put_element(blackboard::Board& board, std::string_view path, const Value& value, const Dot& dot,
+                        std::uint32_t place = 0) {
   ElementCell cell;
   cell.value = value;
   cell.first = dot.mark;
@@ -53,7 +54,9 @@ inline Word removed(std::string_view path, Value value, Confidence confidence = 
 // Numbers the arrivals from 1 on.
 class ScheduleBuilder {
  public:
-  ScheduleBuilder& arrive(Version base, std::vector<Word> news) { return arrive(sdk::DeltaBuilder(base), std::move(news)); }
+  ScheduleBuilder& arrive(Version base, std::vector<Word> news) {
+    return arrive(sdk::DeltaBuilder(base), std::move(news));
+  }
   ScheduleBuilder& arrive(const sdk::DeltaBuilder& delta, std::vector<Word> news = {}) {
     const Version version = schedule_.arrivals.size() + 1;
     schedule_.arrivals.push_back({version, delta.delta().base.value_or(0), "a", delta.delta(), std::move(news)});

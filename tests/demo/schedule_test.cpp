@@ -13,7 +13,8 @@ bool operator==(const Word& a, const Word& b) {
   return a.path == b.path && a.act == b.act && a.value == b.value && a.confidence == b.confidence;
 }
 std::ostream& operator<<(std::ostream& out, const Word& word) {
-  return out << word.path.text() << " " << static_cast<int>(word.act) << " " << brief(word.value) << " " << name_of(word.confidence);
+  return out << word.path.text() << " " << static_cast<int>(word.act) << " " << brief(word.value) << " "
+             << name_of(word.confidence);
 }
 
 namespace {
@@ -37,15 +38,22 @@ class News : public testing::Test {
 };
 
 TEST_F(News, BlanksSayNothing) {
-  EXPECT_EQ(news(on(4).confidence(stated).set("trip.price", "").set("trip", Map{{"price", Value()}, {"new", List{}}}).add("s", {" "})), none);
+  EXPECT_EQ(news(on(4)
+                     .confidence(stated)
+                     .set("trip.price", "")
+                     .set("trip", Map{{"price", Value()}, {"new", List{}}})
+                     .add("s", {" "})),
+            none);
 }
 
 TEST_F(News, RepeatingWhatWasSeenSaysNothing) {
-  EXPECT_EQ(news(on(4).confidence(stated).set("trip.price", 300.0).set("trip", Map{{"price", 300}}).add("s", {"a"})), none);
+  EXPECT_EQ(news(on(4).confidence(stated).set("trip.price", 300.0).set("trip", Map{{"price", 300}}).add("s", {"a"})),
+            none);
 }
 
 TEST_F(News, AnotherValueIsNews) {
-  EXPECT_EQ(news(on(4).confidence(inferred).set("trip", Map{{"price", 280}})), (std::vector{said("trip.price", 280, inferred)}));
+  EXPECT_EQ(news(on(4).confidence(inferred).set("trip", Map{{"price", 280}})),
+            (std::vector{said("trip.price", 280, inferred)}));
 }
 
 TEST_F(News, ConfirmingByNameIsNewsButNotInAMap) {
@@ -56,7 +64,8 @@ TEST_F(News, ConfirmingByNameIsNewsButNotInAMap) {
 }
 
 TEST_F(News, ChoosingAmongConflictingValuesIsNewsButNotInAMap) {
-  EXPECT_EQ(news(on(4).confidence(inferred).set("trip.rating", "4.7分")), (std::vector{said("trip.rating", "4.7分", inferred)}));
+  EXPECT_EQ(news(on(4).confidence(inferred).set("trip.rating", "4.7分")),
+            (std::vector{said("trip.rating", "4.7分", inferred)}));
   EXPECT_EQ(news(on(4).confidence(inferred).set("trip", Map{{"rating", "4.7分"}})), none);
 }
 
