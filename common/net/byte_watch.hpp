@@ -10,6 +10,10 @@
 
 namespace tafel::net {
 
+// Ends a connection that libzmq serves. libzmq sees the end of the stream and drops the peer; the peer is told at once, even while it
+// waits for room to send more.
+bool cut_connection(int descriptor);
+
 class ByteWatch {
  public:
   // `bytes_max` must be above what one peer may have waiting in whole messages, or honest peers would be cut.

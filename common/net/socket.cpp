@@ -268,7 +268,7 @@ void Publisher::drain() {
     if (!subscribes) {
       held -= std::min<std::size_t>(held, 1);
     } else if (++held > limits::subscriptions_per_session_max) {
-      ::shutdown(descriptor, SHUT_RDWR);
+      cut_connection(descriptor);
     }
     if (impl_->subscriptions.size() > limits::sessions_max) impl_->subscriptions.clear();  // a fresh count costs nobody anything
   }
