@@ -96,13 +96,14 @@ TYPED_TEST(LongPathTest, AStopIsKeptInsideASortedGroup) {
 TYPED_TEST(LongPathTest, HistoryOfLongPathsEqualsANaiveOne) {
   RandomChanges random(9, true);
   NaiveHistory history;
-  const auto batch = must(this->store_->begin());
+  auto batch = must(this->store_->begin());
   for (int i = 0; i < 80; ++i) {
     const auto changes = random.next(history);
     must(batch->append(delta_for("board"), judgement_of(changes), stamp_at(i)));
     history.apply(history.version() + 1, changes);
   }
   must(batch->commit());
+  batch.reset();
   this->store_.reopen();
   for (Version version = 0; version <= history.version(); version += 7) {
     ASSERT_TRUE(is_same(this->store_.load("board", version), history.board(version))) << version;

@@ -141,7 +141,7 @@ TEST(JsonText, WritesDoublesInTheirShortestExactForm) {
 }
 
 TEST(JsonText, EscapesControlCharactersOnly) {
-  EXPECT_EQ(to_json(std::string("a\"\\/\n\t\0\x7F\xC2\x9F\xC3\xA9", 13)), "\"a\\\"\\\\/\\n\\u0009\\u0000\\u007f\\u009f\xC3\xA9\"");
+  EXPECT_EQ(to_json(std::string("a\"\\/\n\t\0\x7F\xC2\x9F\xC3\xA9", 12)), "\"a\\\"\\\\/\\n\\u0009\\u0000\\u007f\\u009f\xC3\xA9\"");
 }
 
 TEST(JsonText, SortsKeysAndIndentsOnDemand) {

@@ -71,7 +71,7 @@ std::vector<Pair> pairs() {
       {std::uint64_t{UINT64_MAX}, two_to_64_double, false},
       {std::uint64_t{UINT64_MAX}, std::uint64_t{UINT64_MAX}, true},
       {std::uint64_t{UINT64_MAX}, std::uint64_t{UINT64_MAX} - 1, false},
-      {std::uint64_t{UINT64_MAX} - 2047, two_to_64_double - 2048, false},
+      {std::uint64_t{UINT64_MAX} - 2046, two_to_64_double - 2048, false},
       {std::uint64_t{UINT64_MAX} - 2047, std::nextafter(two_to_64_double, 0.0), true},
       {static_cast<std::uint64_t>(INT64_MAX), INT64_MAX, true},
       {0.1, 0.1, true},
