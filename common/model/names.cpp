@@ -58,6 +58,14 @@ bool match(const std::string* part, const std::string* part_end, const std::stri
   return segment == segment_end;
 }
 
+// The parts of a pattern are segments like any other.
+std::optional<Failure> parts_defect(std::string_view pattern, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) {
+    if (auto defect = segment_defect(part)) return Failure{Fault::bad_config, fmt::format("the pattern \"{}\": {}", pattern, *defect)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> segment_defect(std::string_view segment) {
@@ -161,6 +169,7 @@ Result<Pattern> Pattern::for_boards(std::string_view text) {
   Pattern pattern;
   pattern.text_ = text;
   pattern.parts_ = board_segments(text);
+  if (auto defect = parts_defect(text, pattern.parts_)) return tl::unexpected(std::move(*defect));
   return pattern;
 }
 
@@ -171,6 +180,7 @@ Result<Pattern> Pattern::for_paths(std::string_view text) {
   Pattern pattern;
   pattern.text_ = text;
   pattern.parts_ = std::move(*parts);
+  if (auto defect = parts_defect(text, pattern.parts_)) return tl::unexpected(std::move(*defect));
   return pattern;
 }
 

@@ -66,7 +66,8 @@ Result<void> prepare_ipc_path(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int error = try_to_connect(address);
-  if (error == ECONNREFUSED || error == ENOENT) return {};  // left behind by a process that is gone
+  if (error == ECONNREFUSED) ::unlink(path.c_str());  // left behind by a process that is gone; libzmq does not always replace it
+  if (error == ECONNREFUSED || error == ENOENT) return {};
   if (error == 0 || error == EAGAIN) return fail(Fault::locked, "ipc://" + path + " is served by another process");
   return fail(Fault::bad_config, path + " can not be taken over: " + why(error));
 }
