@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The test command. Installs what it needs, builds, runs everything, and closes with "N passed, M failed".
 #
-#   scripts/test.sh           layers, every test under the address and undefined sanitizers, the vectors and 20,000 laws
+#   scripts/test.sh           layers, unit and service tests under the address and undefined sanitizers, the vectors and 20,000 laws
 #   scripts/test.sh --quick   layers, the fast tests on a build without optimisation, the vectors and a tenth of the laws
-#   scripts/test.sh --more    thread sanitizer and fuzzing
+#   scripts/test.sh --more    scenarios of many processes, thread sanitizer and fuzzing
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
 # not keep the others from running; a stage in which no test ran has failed.
@@ -31,6 +31,7 @@ main() {
     --more)
       scripts/deps.sh --fuzz
       with_mappings_that_sanitizers_know "$@"
+      stage "scenarios of many processes" ctest_preset dev scenarios
       stage "tests, thread sanitizer" ctest_preset tsan tsan
       stage "fuzzing" fuzz
       ;;
