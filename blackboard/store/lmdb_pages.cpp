@@ -211,14 +211,13 @@ class PageWalk {
     if (first > meta_.last_page) return damaged(first, "beyond the last page");
     const auto head = file_.read(first * meta_.page_bytes, page_head);
     if (!head) return tl::unexpected(head.error());
-    // A value that shrank in place keeps the pages it had.
-    const std::uint64_t pages = load<std::uint32_t>(*head, 12);
-    const bool is_overflow =
-        load<PageNumber>(*head, 0) == first && load<std::uint16_t>(*head, 10) == overflow_page && pages >= needed;
-    if (!is_overflow) return damaged(first, "this is no page of a large value");
+    // A value that was replaced by a smaller one in the same transaction keeps its pages.
+    const auto pages = load<std::uint32_t>(*head, 12);
+    const bool is_overflow = load<PageNumber>(*head, 0) == first && load<std::uint16_t>(*head, 10) == overflow_page;
+    if (!is_overflow || pages < needed) return damaged(first, "this is no page of a large value");
     if (auto taken = use_pages(first, pages); !taken) return taken;
-    if ((first + pages) * meta_.page_bytes > file_.size())
-      return damaged(first, "a large value reaches beyond the end of the file");
+    const bool is_within = (first + needed) * meta_.page_bytes <= file_.size();
+    if (!is_within) return damaged(first, "a large value reaches beyond the end of the file");
     counts.overflow_pages += pages;
     return {};
   }

@@ -1,3 +1,5 @@
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <random>
@@ -98,6 +100,16 @@ TEST(Lmdb, ATruncatedFileIsRefusedAndLeftAlone) {
   EXPECT_EQ(fault_of(open_lmdb(place.options())), "none");
 }
 
+TEST(Lmdb, AFileWithAValueThatShrankBeforeItsCommitIsSound) {
+  const OnLmdb place;
+  const auto kv = place.open();
+  const auto write = must(kv->write());
+  must(write->put(Table::parts, "key", std::string(20'000, 'x')));
+  must(write->put(Table::parts, "key", std::string(5'000, 'x')));  // LMDB leaves it all of its pages
+  must(write->commit());
+  EXPECT_EQ(fault_of(check_lmdb_file(data_file(place), testing::unbounded)), "none");
+}
+
 // The walk must never take a sound file for a damaged one: page merges, large values and long free lists make the odd
 // shapes.
 TEST(Lmdb, EveryCommittedFileIsFoundSound) {
@@ -114,8 +126,8 @@ TEST(Lmdb, EveryCommittedFileIsFoundSound) {
       if (goes) {
         must(write->erase(table, key));
       } else {
-        const std::size_t size = random() % (random() % 3 == 0 ? 20'000 : 200);
-        must(write->put(table, key, std::string(size, 'v')));
+        const std::uint64_t size_below = random() % 3 == 0 ? 20'000 : 200;
+        must(write->put(table, key, std::string(random() % size_below, 'v')));
       }
     }
     if (round % 50 >= 45) {
@@ -188,6 +200,42 @@ TEST(Lmdb, AFullMapRefusesAdditionsWhileReadsGoOn) {
   EXPECT_GT(stored, 20);
   EXPECT_TRUE(must(must(kv->read())->get(Table::parts, "key0")));
   EXPECT_EQ(fault_of(kv->write()), "none");
+}
+
+// While it lives, no file of this process grows beyond `bytes`: a write that would fails, as on a broken disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(std::uint64_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST(Lmdb, AFailedWriteEndsTheHandleAndLosesNothingCommitted) {
+  const OnLmdb place;
+  auto kv = place.open();
+  must(try_put(*kv, "first", "value"));
+  {
+    const FileSizeLimit limit(std::filesystem::file_size(data_file(place)));
+    EXPECT_EQ(fault_of(try_put(*kv, "second", std::string(500'000, 'x'))), "io");
+  }
+  EXPECT_EQ(fault_of(try_put(*kv, "third", "the disk works again, but what is on it is unknown")), "io");
+  EXPECT_EQ(fault_of(kv->read()), "io");
+  kv.reset();
+  kv = place.open();
+  EXPECT_EQ(must(must(kv->read())->get(Table::parts, "first")), "value");
+  EXPECT_EQ(must(must(kv->read())->get(Table::parts, "second")), std::nullopt);
+  EXPECT_EQ(fault_of(try_put(*kv, "fourth", "value")), "none");
 }
 
 TEST(Lmdb, ADiskWithoutReserveRefusesAdditions) {
