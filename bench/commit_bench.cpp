@@ -2,7 +2,8 @@
 //
 //   tafel_bench --server tcp://127.0.0.1:7117 --agents 8 --in-flight 32 --seconds 5
 //
-// A delta adds one and removes one of 1,000 names in a set and sets one of 100 fields. Each agent is a connection and a thread of its own.
+// A delta adds one and removes one of 1,000 names in a set and sets one of 100 fields. Each agent is a connection and a
+// thread of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +65,8 @@ Tally run_agent(const Options& options, std::size_t number, const std::atomic<bo
     const auto receipt = waiting.front().first.wait(sdk::milliseconds(30000));
     ++tally.receipts;
     if (!receipt || receipt->error) ++tally.errors;
-    tally.latencies_us.push_back(std::chrono::duration<double, std::micro>(SteadyClock::now() - waiting.front().second).count());
+    tally.latencies_us.push_back(
+        std::chrono::duration<double, std::micro>(SteadyClock::now() - waiting.front().second).count());
     waiting.pop_front();
   }
   return tally;
@@ -95,9 +97,10 @@ int run(const Options& options) {
     all.latencies_us.insert(all.latencies_us.end(), tally.latencies_us.begin(), tally.latencies_us.end());
   }
   std::sort(all.latencies_us.begin(), all.latencies_us.end());
-  std::cout << fmt::format("agents {} in_flight {} deltas {} errors {} per_second {:.0f} receipt_p50_ms {:.2f} receipt_p99_ms {:.2f}\n",
-                           options.agents, options.in_flight, all.receipts, all.errors, static_cast<double>(all.receipts) / seconds,
-                           percentile(all.latencies_us, 0.5) / 1000, percentile(all.latencies_us, 0.99) / 1000);
+  std::cout << fmt::format(
+      "agents {} in_flight {} deltas {} errors {} per_second {:.0f} receipt_p50_ms {:.2f} receipt_p99_ms {:.2f}\n",
+      options.agents, options.in_flight, all.receipts, all.errors, static_cast<double>(all.receipts) / seconds,
+      percentile(all.latencies_us, 0.5) / 1000, percentile(all.latencies_us, 0.99) / 1000);
   return all.errors == 0 && all.receipts > 0 ? 0 : 1;
 }
 
@@ -108,11 +111,11 @@ int main(int argc, char** argv) {
   namespace po = boost::program_options;
   tafel::Options options;
   po::options_description described("Committed deltas per second on a running tafeld");
-  described.add_options()("help", "print this")                                                            //
-      ("server", po::value(&options.server)->default_value("tcp://127.0.0.1:7117"), "request endpoint")   //
-      ("board", po::value(&options.board)->default_value("bench/board"), "board")                         //
-      ("agents", po::value(&options.agents)->default_value(1), "connections, a thread each")              //
-      ("in-flight", po::value(&options.in_flight)->default_value(1), "deltas of an agent on their way")   //
+  described.add_options()("help", "print this")                                                          //
+      ("server", po::value(&options.server)->default_value("tcp://127.0.0.1:7117"), "request endpoint")  //
+      ("board", po::value(&options.board)->default_value("bench/board"), "board")                        //
+      ("agents", po::value(&options.agents)->default_value(1), "connections, a thread each")             //
+      ("in-flight", po::value(&options.in_flight)->default_value(1), "deltas of an agent on their way")  //
       ("seconds", po::value(&options.seconds)->default_value(5), "for how long");
   try {
     po::variables_map given;

@@ -27,10 +27,12 @@ const Cell* Board::find(const CellKey& key) const {
   return at == cells_.end() ? nullptr : &at->second;
 }
 
-std::pair<Board::Cells::const_iterator, Board::Cells::const_iterator> Board::range(const std::optional<Path>& path) const {
+std::pair<Board::Cells::const_iterator, Board::Cells::const_iterator> Board::range(
+    const std::optional<Path>& path) const {
   if (!path) return {cells_.begin(), cells_.end()};
   const auto first = cells_.lower_bound(CellKey{*path, Part::leaf, {}});
-  const auto last = std::find_if(first, cells_.end(), [&](const auto& entry) { return !entry.first.path.is_at_or_below(*path); });
+  const auto last =
+      std::find_if(first, cells_.end(), [&](const auto& entry) { return !entry.first.path.is_at_or_below(*path); });
   return {first, last};
 }
 

@@ -1,5 +1,5 @@
-// A board in memory: its live cells and their digest. Mirrors keep one; the server fills one with the part of a board that a query asks
-// for. `apply` is the only way state changes. Not safe for use by several threads at once.
+// A board in memory: its live cells and their digest. Mirrors keep one; the server fills one with the part of a board
+// that a query asks for. `apply` is the only way state changes. Not safe for use by several threads at once.
 #pragma once
 
 #include <map>
@@ -14,7 +14,8 @@ class Board {
  public:
   using Cells = std::map<CellKey, Cell>;
 
-  // Puts one after-image in place and keeps the digest. Of a version newer than the board's, or of a page of a snapshot.
+  // Puts one after-image in place and keeps the digest. Of a version newer than the board's, or of a page of a
+  // snapshot.
   void put(const CellKey& key, std::optional<Cell> image);
   // All changes of one version. The board is at `version` afterwards.
   void apply(Version version, const std::vector<Change>& changes);

@@ -48,7 +48,8 @@ std::optional<std::string> chain_defect(const Head& head, const Event& event) {
   }
   if (event.previous_hash != head.hash) return fmt::format("version {} does not continue the chain", event.version);
   if (event.time < head.time) return fmt::format("the time of version {} goes back", event.version);
-  if (codec::chain_hash(event) != event.hash) return fmt::format("the hash of version {} does not fit its content", event.version);
+  if (codec::chain_hash(event) != event.hash)
+    return fmt::format("the hash of version {} does not fit its content", event.version);
   return std::nullopt;
 }
 
@@ -62,13 +63,16 @@ Receipt receipt_of(const Event& event, const std::string& epoch) {
   return receipt;
 }
 
-conflict::FieldInfo field_after(const conflict::FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
-                                Version version) {
+conflict::FieldInfo field_after(const conflict::FieldInfo& before, const std::optional<Cell>& old_image,
+                                const Change& change, Version version) {
   if (change.key.part == Part::suggestion) return before;
   conflict::FieldInfo after = before;
   const auto count = [](const std::optional<Cell>& image) { return image ? std::uint64_t{1} : 0; };
-  const auto count_lasting = [](const std::optional<Cell>& image) { return image && !may_expire(*image) ? std::uint64_t{1} : 0; };
-  TAFEL_CHECK(after.parts >= count(old_image) && after.lasting >= count_lasting(old_image), "the parts of a field are counted");
+  const auto count_lasting = [](const std::optional<Cell>& image) {
+    return image && !may_expire(*image) ? std::uint64_t{1} : 0;
+  };
+  TAFEL_CHECK(after.parts >= count(old_image) && after.lasting >= count_lasting(old_image),
+              "the parts of a field are counted");
   after.parts = after.parts - count(old_image) + count(change.image);
   after.lasting = after.lasting - count_lasting(old_image) + count_lasting(change.image);
   after.changed = version;

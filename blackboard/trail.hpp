@@ -1,5 +1,6 @@
-// The way back through the history of one cell: skew-binary jump pointers. A cell keeps a trail of O(log n) versions for n changes; each
-// change records two of them (the one before, and a jump), which is enough to find any older version in O(log n) steps.
+// The way back through the history of one cell: skew-binary jump pointers. A cell keeps a trail of O(log n) versions
+// for n changes; each change records two of them (the one before, and a jump), which is enough to find any older
+// version in O(log n) steps.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ class Trail {
   Pointers push(Version version);
 
   Version newest() const { return steps_.empty() ? 0 : steps_.front().version; }
-  // Of the versions on the trail, the oldest one that is at or above `version`: a good place to start the walk; 0 when there is none.
+  // Of the versions on the trail, the oldest one that is at or above `version`: a good place to start the walk; 0 when
+  // there is none.
   Version start_for(Version version) const;
   const std::vector<Step>& steps() const { return steps_; }
 

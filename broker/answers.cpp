@@ -32,10 +32,13 @@ void drop_what_can_be_read(Receipt& receipt) {
 
 }  // namespace
 
-codec::Message bad_request(std::uint64_t id, std::string message) { return error_answer(id, ErrorCode::bad_request, std::move(message)); }
+codec::Message bad_request(std::uint64_t id, std::string message) {
+  return error_answer(id, ErrorCode::bad_request, std::move(message));
+}
 
 codec::Message no_session(std::uint64_t id) {
-  return error_answer(id, ErrorCode::no_session, "say hello first: this connection has no session (or it was forgotten while silent)");
+  return error_answer(id, ErrorCode::no_session,
+                      "say hello first: this connection has no session (or it was forgotten while silent)");
 }
 
 codec::Message pong(std::uint64_t id) { return {std::string(codec::message::pong), id, Value()}; }

@@ -45,8 +45,10 @@ po::options_description options() {
   add("feed-listen", po::value<std::string>()->value_name("ENDPOINT"), "feed endpoint (beside the first --listen)");
   add("open-feed", po::value<std::string>()->value_name("ENDPOINT"),
       "XPUB endpoint with the events of boards that everybody may read (off)");
-  add("roles", po::value<std::string>()->value_name("FILE"), "JSON file of roles and actors (everybody may do everything)");
-  add("quota", po::value<std::string>()->value_name("BYTES"), "room for the data, with k, M, G or T for 1024, ... (32G)");
+  add("roles", po::value<std::string>()->value_name("FILE"),
+      "JSON file of roles and actors (everybody may do everything)");
+  add("quota", po::value<std::string>()->value_name("BYTES"),
+      "room for the data, with k, M, G or T for 1024, ... (32G)");
   add("heartbeat-ms", po::value<std::string>()->value_name("N"), "milliseconds between heartbeats (1000)");
   add("log-level", po::value<std::string>()->value_name("LEVEL"), "debug, info, warn, error or off (info)");
   add("log-json", po::bool_switch(), "log lines are JSON");
@@ -60,7 +62,8 @@ po::options_description options() {
 po::options_description stored_options() {
   po::options_description all;
   auto add = all.add_options();
-  for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "heartbeat-ms", "log-level", "log-json"}) {
+  for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "heartbeat-ms",
+                           "log-level", "log-json"}) {
     add(name, po::value<std::string>());
   }
   add("listen", po::value<std::vector<std::string>>());
@@ -149,10 +152,13 @@ Settings from_environment(const Environment& environment) {
 
 Result<Settings> from_file(const std::string& file) try {
   std::ifstream stream(file);
-  if (!stream) return fail(Fault::bad_config, "the file " + file + " of --config can not be read: " + std::generic_category().message(errno));
+  if (!stream)
+    return fail(Fault::bad_config,
+                "the file " + file + " of --config can not be read: " + std::generic_category().message(errno));
   return settings_of(po::parse_config_file(stream, stored_options()));
 } catch (const po::unknown_option& error) {
-  return fail(Fault::bad_config, file + ": unknown option " + error.get_option_name() + hint_for(error.get_option_name(), ""));
+  return fail(Fault::bad_config,
+              file + ": unknown option " + error.get_option_name() + hint_for(error.get_option_name(), ""));
 } catch (const po::error& error) {
   return fail(Fault::bad_config, file + ": " + error.what());
 }
@@ -210,7 +216,8 @@ Result<void> apply_one(const std::string& name, const Settings& settings, Config
     config.server.quota_bytes = *bytes;
   } else if (name == "heartbeat-ms") {
     const auto number = positive_number(*text, name);
-    if (!number || *number > INT32_MAX) return fail(Fault::bad_config, name + " must be 1 to 60000, not \"" + *text + "\"");
+    if (!number || *number > INT32_MAX)
+      return fail(Fault::bad_config, name + " must be 1 to 60000, not \"" + *text + "\"");
     config.server.heartbeat_ms = static_cast<std::int64_t>(*number);
   } else if (name == "log-json") {
     const bool off = *text == "false" || *text == "0" || *text == "no";
@@ -224,7 +231,8 @@ Result<void> apply_one(const std::string& name, const Settings& settings, Config
 
 Result<Config> config_of(const Settings& settings) {
   Config config;
-  if (!settings.contains("data")) return fail(Fault::bad_config, "--data DIR is required: the directory that holds the boards");
+  if (!settings.contains("data"))
+    return fail(Fault::bad_config, "--data DIR is required: the directory that holds the boards");
   for (const auto& entry : settings) {
     if (auto applied = apply_one(entry.first, settings, config); !applied) return tl::unexpected(applied.error());
   }

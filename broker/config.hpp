@@ -1,5 +1,6 @@
-// How tafeld is told what to do: the command line over the environment (TAFEL_DATA, TAFEL_LISTEN, …) over a file (--config) of lines
-// like `listen = tcp://127.0.0.1:7117`. An option that is set in one place hides the same option in the places below it.
+// How tafeld is told what to do: the command line over the environment (TAFEL_DATA, TAFEL_LISTEN, …) over a file
+// (--config) of lines like `listen = tcp://127.0.0.1:7117`. An option that is set in one place hides the same option in
+// the places below it.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ namespace tafel::broker {
 struct Config {
   ServerOptions server;
   LogOptions log;
-  std::optional<std::string> text;   // --help, --version: to be printed instead of running
+  std::optional<std::string> text;  // --help, --version: to be printed instead of running
 };
 
 // The value of an environment variable; nullopt when it is not set.

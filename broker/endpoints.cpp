@@ -1,7 +1,8 @@
 #include "broker/endpoints.hpp"
 
-#include <algorithm>
 #include <arpa/inet.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -30,20 +31,23 @@ bool is_port(std::string_view text) {
 
 std::optional<std::string> tcp_defect(const std::string& endpoint) {
   const std::size_t colon = endpoint.rfind(':');
-  if (colon < tcp.size()) return endpoint + " has no port: right is tcp://127.0.0.1:7117, or port 0 to let the system choose";
+  if (colon < tcp.size())
+    return endpoint + " has no port: right is tcp://127.0.0.1:7117, or port 0 to let the system choose";
   const std::string host = endpoint.substr(tcp.size(), colon - tcp.size());
   if (!is_port(std::string_view(endpoint).substr(colon + 1))) {
     return endpoint + " needs a port from 0 to 65535 (0 lets the system choose)";
   }
   if (is_loopback(host)) return std::nullopt;
-  return endpoint + " can be reached from elsewhere, and this server does not know who is there: it binds only loopback addresses "
-                    "(tcp://127.0.0.1:PORT, tcp://[::1]:PORT) and ipc";
+  return endpoint +
+         " can be reached from elsewhere, and this server does not know who is there: it binds only loopback addresses "
+         "(tcp://127.0.0.1:PORT, tcp://[::1]:PORT) and ipc";
 }
 
 std::optional<std::string> ipc_defect(const std::string& endpoint) {
   const std::string path = endpoint.substr(ipc.size());
   if (path.empty() || path.front() == '@' || path.front() == '*') {
-    return endpoint + " needs the path of a file, whose directory keeps others out: right is ipc:///run/user/1000/tafel/socket";
+    return endpoint +
+           " needs the path of a file, whose directory keeps others out: right is ipc:///run/user/1000/tafel/socket";
   }
   return std::nullopt;
 }
@@ -64,8 +68,8 @@ std::string with_address(const std::string& endpoint) {
 }
 
 std::string endpoint_beside(const std::vector<std::string>& request, std::string_view suffix) {
-  const auto outside =
-      std::find_if(request.begin(), request.end(), [](const std::string& endpoint) { return !endpoint.starts_with(inproc); });
+  const auto outside = std::find_if(request.begin(), request.end(),
+                                    [](const std::string& endpoint) { return !endpoint.starts_with(inproc); });
   const std::string& first = outside == request.end() ? request.front() : *outside;
   if (first.starts_with(tcp)) return first.substr(0, first.rfind(':')) + ":0";
   return first + "-" + std::string(suffix);

@@ -7,8 +7,8 @@
 
 namespace tafel::broker {
 
-// The endpoint beside the first of `request` that other processes can reach (inproc when there is none): for tcp the same address and a port
-// that the system chooses, else the same name with "-<suffix>".
+// The endpoint beside the first of `request` that other processes can reach (inproc when there is none): for tcp the
+// same address and a port that the system chooses, else the same name with "-<suffix>".
 std::string endpoint_beside(const std::vector<std::string>& request, std::string_view suffix);
 
 // "localhost" means the loopback address, whatever the name resolves to here.

@@ -8,7 +8,8 @@ namespace tafel::broker {
 
 FeedPage make_page(const std::string& board, Version first, const std::vector<std::string_view>& events) {
   TAFEL_CHECK(!events.empty(), "a page holds an event");
-  return {std::make_shared<const std::string>(codec::encode_events_message(board, events)), first, first + events.size() - 1};
+  return {std::make_shared<const std::string>(codec::encode_events_message(board, events)), first,
+          first + events.size() - 1};
 }
 
 std::vector<FeedPage> make_pages(const std::string& board, Version first, const std::vector<std::string_view>& events,

@@ -1,5 +1,5 @@
-// Encoded parts of the feed that are likely to be sent again. Leaving something out of a cache costs time, never correctness: events do
-// not change.
+// Encoded parts of the feed that are likely to be sent again. Leaving something out of a cache costs time, never
+// correctness: events do not change.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,12 @@ class FeedTail {
   void age();
   void clear();
   bool empty() const { return events_.empty(); }
-  bool holds(Version version) const { return !events_.empty() && version >= first_ && version - first_ < events_.size(); }
+  bool holds(Version version) const {
+    return !events_.empty() && version >= first_ && version - first_ < events_.size();
+  }
   Version last() const { return first_ + events_.size() - 1; }
-  // Events from `first` on (which it holds), at most `bytes_max` of them (at least one). Views end with the next change.
+  // Events from `first` on (which it holds), at most `bytes_max` of them (at least one). Views end with the next
+  // change.
   std::vector<std::string_view> from(Version first, std::size_t bytes_max) const;
   std::size_t bytes() const { return bytes_; }
 

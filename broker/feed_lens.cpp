@@ -12,7 +12,8 @@ Lens::Lens(std::vector<Path> paths, Rights rights)
       is_whole_(paths_.empty() && reads_everything_) {}
 
 bool Lens::sees(const Path& path) const {
-  const bool asked = paths_.empty() || std::any_of(paths_.begin(), paths_.end(), [&](const Path& top) { return path.is_at_or_below(top); });
+  const bool asked = paths_.empty() || std::any_of(paths_.begin(), paths_.end(),
+                                                   [&](const Path& top) { return path.is_at_or_below(top); });
   return asked && (reads_everything_ || rights_.may_read(path));
 }
 

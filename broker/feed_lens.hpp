@@ -1,5 +1,5 @@
-// What one follower sees of a board: the paths it asked for, as far as it has the right to read them. Followers who see the same share one
-// lens, so that what is sent to them is encoded once.
+// What one follower sees of a board: the paths it asked for, as far as it has the right to read them. Followers who see
+// the same share one lens, so that what is sent to them is encoded once.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ class Lens {
   // Nothing is left out: the follower gets whole events, with the digest.
   bool is_whole() const { return is_whole_; }
   bool sees(const Path& path) const;
-  // The feed event of `event`, encoded. A version of which nothing is seen is sent all the same, so that versions stay without gaps; it then
-  // tells only that it exists, and when.
+  // The feed event of `event`, encoded. A version of which nothing is seen is sent all the same, so that versions stay
+  // without gaps; it then tells only that it exists, and when.
   std::string encode(const Event& event) const;
 
   // Equal exactly for lenses that see the same of one board.

@@ -1,5 +1,5 @@
-// Committed events on their way from the commit thread to the feed thread. When the feed falls far behind, all but the newest event of each
-// board are dropped: who follows a board sees the gap and is fed from the log.
+// Committed events on their way from the commit thread to the feed thread. When the feed falls far behind, all but the
+// newest event of each board are dropped: who follows a board sees the gap and is fed from the log.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@ class FeedQueue {
  private:
   void keep_newest();
 
-  mutable std::mutex mutex_;     // guards all members; it is held for a few moves only, and the order of the hand-over is the order of commit
+  mutable std::mutex mutex_;  // guards all members; it is held for a few moves only, and the order of the hand-over is
+                              // the order of commit
   Events events_;
   std::size_t batches_ = 0;
   std::size_t bytes_ = 0;

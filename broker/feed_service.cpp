@@ -32,8 +32,8 @@ class RunPages {
     const auto [at, is_new] = pages_.try_emplace({&lens, first});
     if (is_new) {
       const std::vector<std::string>& encodings = encodings_for(lens);
-      const std::vector<std::string_view> views(encodings.begin() + static_cast<std::ptrdiff_t>(first - run_.front()->version),
-                                                encodings.end());
+      const std::vector<std::string_view> views(
+          encodings.begin() + static_cast<std::ptrdiff_t>(first - run_.front()->version), encodings.end());
       at->second = make_pages(board_, first, views, limits::page_bytes);
     }
     return at->second;
@@ -87,7 +87,7 @@ struct FeedService::State {
   Sessions sessions;
   FeedTable table;
   FeedPages pages;
-  std::set<PeerId> gone;   // found so while others were being served
+  std::set<PeerId> gone;  // found so while others were being served
   Stats stats;
 };
 
@@ -96,29 +96,35 @@ struct FeedService::State {
 std::optional<std::string> FeedService::State::answer(const Inbound& inbound, std::int64_t steady_ms) {
   const auto message = codec::decode_message(inbound.bytes);
   if (!message) return codec::encode_message(undecodable(inbound.bytes, message.error()));
-  if (message->type == codec::message::hello) return codec::encode_message(sessions.greet(inbound.peer, *message, steady_ms));
+  if (message->type == codec::message::hello)
+    return codec::encode_message(sessions.greet(inbound.peer, *message, steady_ms));
   const Session* session = sessions.find(inbound.peer, steady_ms);
   if (session == nullptr) return codec::encode_message(no_session(message->id));
   if (message->type == codec::message::ping) return codec::encode_message(pong(message->id));
   if (message->type == codec::message::subscribe) return subscribe(inbound.peer, *message, session->actor);
   if (message->type == codec::message::unsubscribe) return unsubscribe(inbound.peer, *message);
   return codec::encode_message(bad_request(
-      message->id, "the feed endpoint takes hello, ping, subscribe and unsubscribe, not " + brief(Value(message->type))));
+      message->id,
+      "the feed endpoint takes hello, ping, subscribe and unsubscribe, not " + brief(Value(message->type))));
 }
 
-std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, const codec::Message& message, const std::string& actor) {
+std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, const codec::Message& message,
+                                                         const std::string& actor) {
   const auto refuse = [&](ErrorInfo error) { return codec::encode_message(codec::error_message(message.id, error)); };
   const auto asked = codec::subscribe_from_value(message.body);
   if (!asked) return codec::encode_message(bad_request(message.id, asked.error().message));
   Rights rights = roles.rights_of(actor, asked->board);
   if (!rights.may_read_anything()) {
-    return refuse(error_of(ErrorCode::forbidden, fmt::format("{} may read nothing on the board {}", actor, asked->board)));
+    return refuse(
+        error_of(ErrorCode::forbidden, fmt::format("{} may read nothing on the board {}", actor, asked->board)));
   }
   Subscription* const older = table.find(peer, asked->board);
   const Follower* const follower = table.find_follower(peer);
-  if (older == nullptr && follower != nullptr && follower->subscriptions.size() >= limits::subscriptions_per_session_max) {
-    return refuse(error_of(ErrorCode::too_large, fmt::format("a connection follows at most {} boards: unsubscribe from others first",
-                                                             limits::subscriptions_per_session_max)));
+  if (older == nullptr && follower != nullptr &&
+      follower->subscriptions.size() >= limits::subscriptions_per_session_max) {
+    return refuse(error_of(ErrorCode::too_large,
+                           fmt::format("a connection follows at most {} boards: unsubscribe from others first",
+                                       limits::subscriptions_per_session_max)));
   }
   const auto snapshot = store.snapshot();
   if (!snapshot) return refuse(error_of(snapshot.error()));
@@ -126,13 +132,15 @@ std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, con
   if (!read) return refuse(error_of(read.error()));
   const Head head = read->value_or(Head{});
   if (asked->from > head.version) {
-    ErrorInfo error = error_of(ErrorCode::future_base,
-                               fmt::format("the board is at version {}, below {}: this copy is of another store; read the board anew",
-                                           head.version, asked->from));
+    ErrorInfo error =
+        error_of(ErrorCode::future_base,
+                 fmt::format("the board is at version {}, below {}: this copy is of another store; read the board anew",
+                             head.version, asked->from));
     error.found = Value(head.version);
     return refuse(std::move(error));
   }
-  if (asked->from < head.floor) return encoded(codec::message::resync, message.id, {{"board", asked->board}, {"floor", head.floor}});
+  if (asked->from < head.floor)
+    return encoded(codec::message::resync, message.id, {{"board", asked->board}, {"floor", head.floor}});
 
   if (older != nullptr) table.remove(*older);
   std::vector<Path> paths;
@@ -196,7 +204,8 @@ void FeedService::State::publish_run(FollowedBoard& board, Events run, const Sen
 }
 
 // `full` where the follower must be fed from the log: it takes nothing more, or misses what came before the run.
-SendResult FeedService::State::deliver(Subscription& subscription, Version first, RunPages& run_pages, const Send& send) {
+SendResult FeedService::State::deliver(Subscription& subscription, Version first, RunPages& run_pages,
+                                       const Send& send) {
   if (subscription.follower.is_full || subscription.position + 1 < first) return SendResult::full;
   for (const FeedPage& page : run_pages.for_lens(*subscription.lens, subscription.position + 1)) {
     const auto result = send_page(subscription, page, send);
@@ -224,7 +233,7 @@ bool FeedService::State::catch_up(const Send& send) {
     Subscription& subscription = *follower.behind.front();
     std::rotate(follower.behind.begin(), follower.behind.begin() + 1, follower.behind.end());
     const SendResult result = advance(subscription, send);
-    Follower* const still = table.find_follower(*peer);   // its last subscription may have ended
+    Follower* const still = table.find_follower(*peer);  // its last subscription may have ended
     if (still != nullptr && result == SendResult::sent) table.took(*still);
     if (still != nullptr && result == SendResult::full) table.was_full(*still);
     drop_gone();
@@ -233,20 +242,23 @@ bool FeedService::State::catch_up(const Send& send) {
   return table.has_next();
 }
 
-// One step of one subscription: first its `subscribed`; then a page, or `live` when nothing is missing. The subscription may be gone
-// afterwards.
+// One step of one subscription: first its `subscribed`; then a page, or `live` when nothing is missing. The
+// subscription may be gone afterwards.
 SendResult FeedService::State::advance(Subscription& subscription, const Send& send) {
   const PeerId& peer = subscription.follower.peer;
   const FollowedBoard& board = subscription.board;
   if (!subscription.is_announced) {
-    const std::string message = encoded(
-        codec::message::subscribed, subscription.ask,
-        {{"board", board.id}, {"epoch", store.epoch()}, {"head", subscription.head_at_ask}, {"from", subscription.position}});
+    const std::string message = encoded(codec::message::subscribed, subscription.ask,
+                                        {{"board", board.id},
+                                         {"epoch", store.epoch()},
+                                         {"head", subscription.head_at_ask},
+                                         {"from", subscription.position}});
     if (const auto result = send_to(peer, message, send); result != SendResult::sent) return result;
     subscription.is_announced = true;
   }
   if (subscription.position < board.known) return feed(subscription, send);
-  const std::string message = encoded(codec::message::live, 0, {{"board", board.id}, {"version", subscription.position}});
+  const std::string message =
+      encoded(codec::message::live, 0, {{"board", board.id}, {"version", subscription.position}});
   const auto result = send_to(peer, message, send);
   if (result == SendResult::sent) table.go_live(subscription);
   return result;
@@ -263,13 +275,15 @@ SendResult FeedService::State::feed(Subscription& subscription, const Send& send
 // Ends a subscription that needs versions which are not kept any more.
 SendResult FeedService::State::resync(Subscription& subscription, const Send& send) {
   const FollowedBoard& board = subscription.board;
-  const auto result = send_to(subscription.follower.peer,
-                              encoded(codec::message::resync, subscription.ask, {{"board", board.id}, {"floor", board.floor}}), send);
+  const auto result =
+      send_to(subscription.follower.peer,
+              encoded(codec::message::resync, subscription.ask, {{"board", board.id}, {"floor", board.floor}}), send);
   if (result == SendResult::sent) table.remove(subscription);
   return result;
 }
 
-// The page that follows what was sent. The log is read only for what no cache holds. Fault::not_found: it is gone from the log too.
+// The page that follows what was sent. The log is read only for what no cache holds. Fault::not_found: it is gone from
+// the log too.
 Result<FeedPage> FeedService::State::next_of(const Subscription& subscription) {
   const FollowedBoard& board = subscription.board;
   const std::size_t bytes_max = subscription.follower.page_bytes;
@@ -283,10 +297,12 @@ Result<FeedPage> FeedService::State::next_of(const Subscription& subscription) {
   return page_from_log(subscription, first, bytes_max);
 }
 
-Result<FeedPage> FeedService::State::page_from_log(const Subscription& subscription, Version first, std::size_t bytes_max) {
+Result<FeedPage> FeedService::State::page_from_log(const Subscription& subscription, Version first,
+                                                   std::size_t bytes_max) {
   FollowedBoard& board = subscription.board;
   // All whole pages end at the same versions, wherever their followers began: so they can be shared.
-  const Version border = (first - 1) / limits::feed_page_versions * limits::feed_page_versions + limits::feed_page_versions;
+  const Version border =
+      (first - 1) / limits::feed_page_versions * limits::feed_page_versions + limits::feed_page_versions;
   const Version to = std::min(border, board.known);
   const auto snapshot = store.snapshot();
   if (!snapshot) return tl::unexpected(snapshot.error());
@@ -327,7 +343,8 @@ void FeedService::State::heartbeat(std::int64_t steady_ms, const Send& send) {
   sessions.drop_idle(steady_ms, limits::session_idle_ms);
 }
 
-// Finds versions that were committed before the heartbeat before this one and still did not come through publish: they never will.
+// Finds versions that were committed before the heartbeat before this one and still did not come through publish: they
+// never will.
 void FeedService::State::watch_heads() {
   const auto snapshot = store.snapshot();
   for (auto& [id, board] : table.boards()) {
@@ -388,7 +405,9 @@ std::vector<Outbound> FeedService::handle(const std::vector<Inbound>& messages, 
   return answers;
 }
 
-void FeedService::publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send) { state_->publish(events, send); }
+void FeedService::publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send) {
+  state_->publish(events, send);
+}
 
 bool FeedService::catch_up(const Send& send) { return state_->catch_up(send); }
 

@@ -21,7 +21,8 @@ Subscription& FeedTable::add(const PeerId& peer, const std::string& board_id, st
   auto lens = lens_for(board, std::move(paths), std::move(rights), actor);
   ++board.subscriptions;
   if (lens->is_whole()) ++board.whole_subscriptions;
-  auto made = std::make_unique<Subscription>(Subscription{follower, board, std::move(lens), from, 0, 0, false, false, 0});
+  auto made =
+      std::make_unique<Subscription>(Subscription{follower, board, std::move(lens), from, 0, 0, false, false, 0});
   Subscription& subscription = *made;
   const bool is_new = follower.subscriptions.emplace(board_id, std::move(made)).second;
   TAFEL_CHECK(is_new, "a peer has one subscription to a board");
@@ -46,7 +47,7 @@ std::shared_ptr<const Lens> FeedTable::lens_for(FollowedBoard& board, std::vecto
 void FeedTable::remove(Subscription& subscription) {
   Follower& follower = subscription.follower;
   FollowedBoard& board = subscription.board;
-  if (subscription.is_live) fall_behind(subscription);   // out of board.live
+  if (subscription.is_live) fall_behind(subscription);  // out of board.live
   std::erase(follower.behind, &subscription);
   --behind_;
   --subscriptions_;

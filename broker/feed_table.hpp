@@ -1,5 +1,5 @@
-// Who follows what: peers, boards and the subscriptions between them, and who waits for a turn of catch-up. Bookkeeping only; what is sent
-// and when is decided in feed_service.cpp.
+// Who follows what: peers, boards and the subscriptions between them, and who waits for a turn of catch-up. Bookkeeping
+// only; what is sent and when is decided in feed_service.cpp.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +25,35 @@ struct Subscription {
   Follower& follower;
   FollowedBoard& board;
   std::shared_ptr<const Lens> lens;
-  Version position = 0;                    // everything up to here was sent
-  std::uint64_t ask = 0;                   // id of the subscribe
+  Version position = 0;   // everything up to here was sent
+  std::uint64_t ask = 0;  // id of the subscribe
   Version head_at_ask = 0;
-  bool is_announced = false;               // `subscribed` was sent
+  bool is_announced = false;  // `subscribed` was sent
   bool is_live = false;
-  std::size_t live_at = 0;                 // its place in board.live
+  std::size_t live_at = 0;  // its place in board.live
 };
 
 struct Follower {
   PeerId peer;
-  std::map<std::string, std::unique_ptr<Subscription>> subscriptions;   // by board
-  std::deque<Subscription*> behind;        // the next one to be fed first
-  std::uint64_t ticket = 0;                // of its place in the queue for a turn of catch-up; 0: it has none
-  bool is_full = false;                    // took nothing the last time
-  std::size_t pause_turns = 0;             // until it is tried again
+  std::map<std::string, std::unique_ptr<Subscription>> subscriptions;  // by board
+  std::deque<Subscription*> behind;                                    // the next one to be fed first
+  std::uint64_t ticket = 0;     // of its place in the queue for a turn of catch-up; 0: it has none
+  bool is_full = false;         // took nothing the last time
+  std::size_t pause_turns = 0;  // until it is tried again
   std::size_t page_bytes = limits::page_bytes;
 };
 
 struct FollowedBoard {
   std::string id;
-  Version known = 0;                       // every version above it will still come through publish
-  Version head_at_heartbeat = 0;           // of the store
-  Version floor = 0;                       // of the log when it was read last
-  std::vector<Subscription*> live;         // in no order
+  Version known = 0;                // every version above it will still come through publish
+  Version head_at_heartbeat = 0;    // of the store
+  Version floor = 0;                // of the log when it was read last
+  std::vector<Subscription*> live;  // in no order
   std::size_t subscriptions = 0;
-  std::size_t whole_subscriptions = 0;     // whose lens is whole
-  std::map<std::string, std::weak_ptr<const Lens>> lenses;   // by their names
+  std::size_t whole_subscriptions = 0;                      // whose lens is whole
+  std::map<std::string, std::weak_ptr<const Lens>> lenses;  // by their names
   FeedTail tail;
-  std::vector<std::shared_ptr<const Event>> batch;   // of the publish under way
+  std::vector<std::shared_ptr<const Event>> batch;  // of the publish under way
 
   // The lens that leaves nothing out; null while nobody has it.
   std::shared_ptr<const Lens> whole_lens() const;
@@ -62,8 +62,8 @@ struct FollowedBoard {
 class FeedTable {
  public:
   // A new subscription, behind and in the queue. The caller has removed an older one of the same peer and board.
-  Subscription& add(const PeerId& peer, const std::string& board, std::vector<Path> paths, Rights rights, const std::string& actor,
-                    Version from);
+  Subscription& add(const PeerId& peer, const std::string& board, std::vector<Path> paths, Rights rights,
+                    const std::string& actor, Version from);
   void remove(Subscription& subscription);
   void drop(const PeerId& peer);
 
@@ -100,12 +100,13 @@ class FeedTable {
 
   void enqueue(Follower& follower);
   bool is_waiting(const Follower& follower) const { return follower.ticket != 0; }
-  std::shared_ptr<const Lens> lens_for(FollowedBoard& board, std::vector<Path> paths, Rights rights, const std::string& actor);
+  std::shared_ptr<const Lens> lens_for(FollowedBoard& board, std::vector<Path> paths, Rights rights,
+                                       const std::string& actor);
 
   std::unordered_map<PeerId, Follower> followers_;
   std::unordered_map<std::string, FollowedBoard> boards_;
   std::deque<Place> ready_;
-  std::multimap<std::uint64_t, Place> paused_;     // by the turn in which they are tried again
+  std::multimap<std::uint64_t, Place> paused_;  // by the turn in which they are tried again
   std::uint64_t turn_ = 0;
   std::uint64_t tickets_ = 0;
   std::size_t subscriptions_ = 0;

@@ -1,10 +1,11 @@
 #include "broker/log.hpp"
 
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "common/codec/json.hpp"
 
@@ -12,8 +13,8 @@ namespace tafel::broker {
 namespace {
 
 constexpr std::array<std::string_view, 5> level_names{"debug", "info", "warn", "error", "off"};
-constexpr std::array<spdlog::level::level_enum, 5> library_levels{spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
-                                                                  spdlog::level::err, spdlog::level::off};
+constexpr std::array<spdlog::level::level_enum, 5> library_levels{
+    spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err, spdlog::level::off};
 
 struct Target {
   std::shared_ptr<spdlog::logger> logger;
@@ -57,12 +58,14 @@ std::string as_json(std::string_view event, std::initializer_list<LogField> fiel
 Result<void> configure_log(const LogOptions& options) try {
   const auto found = std::find(level_names.begin(), level_names.end(), options.level);
   if (found == level_names.end()) {
-    return fail(Fault::bad_config, "log level \"" + options.level + "\" is unknown: right are debug, info, warn, error and off");
+    return fail(Fault::bad_config,
+                "log level \"" + options.level + "\" is unknown: right are debug, info, warn, error and off");
   }
   auto logger = std::make_shared<spdlog::logger>("tafeld", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_level(library_levels[static_cast<std::size_t>(found - level_names.begin())]);
-  logger->set_pattern(options.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ level=%l %v",
-                      spdlog::pattern_time_type::utc);
+  logger->set_pattern(
+      options.json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ level=%l %v",
+      spdlog::pattern_time_type::utc);
   logger->flush_on(spdlog::level::debug);
   target() = {std::move(logger), options.json};
   return {};

@@ -1,5 +1,6 @@
-// The server's log: one line per event, with fields, on stderr; as text (event=… key=value) or as JSON. Written at the edge only (threads of
-// the server, main). Silent until configured, so an embedding process sees nothing. From any thread.
+// The server's log: one line per event, with fields, on stderr; as text (event=… key=value) or as JSON. Written at the
+// edge only (threads of the server, main). Silent until configured, so an embedding process sees nothing. From any
+// thread.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +16,7 @@ namespace tafel::broker {
 enum class LogLevel : std::uint8_t { debug, info, warn, error };
 
 struct LogOptions {
-  std::string level = "info";   // debug, info, warn, error, off
+  std::string level = "info";  // debug, info, warn, error, off
   bool json = false;
 };
 

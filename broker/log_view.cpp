@@ -11,8 +11,8 @@ bool may_read_text(const Rights& rights, const std::string& text) {
   return path && rights.may_read(*path);
 }
 
-// Whether every leaf may be read that `value` would make at `path` when it is spread. A map that was stored whole is looked at in the
-// same way: rather too little is shown than too much.
+// Whether every leaf may be read that `value` would make at `path` when it is spread. A map that was stored whole is
+// looked at in the same way: rather too little is shown than too much.
 bool may_read_tree(const Rights& rights, const Path& path, const Value& value) {
   const auto* map = value.get_if<Map>();
   if (map == nullptr || map->empty()) return rights.may_read(path);

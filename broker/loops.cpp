@@ -8,7 +8,8 @@
 
 namespace tafel::broker {
 namespace {
-constexpr std::size_t last_turns_max = 64;   // of a loop that is stopping: what clients go on sending is theirs to send again
+constexpr std::size_t last_turns_max =
+    64;  // of a loop that is stopping: what clients go on sending is theirs to send again
 }
 
 // --- Counters
@@ -28,19 +29,25 @@ void Counters::set(const FeedService::Stats& stats, std::uint64_t overflows) {
 
 Value Counters::to_value() const {
   const std::lock_guard lock(mutex_);
-  const Map requests{{"messages", requests_.messages},   {"bad_messages", requests_.bad_messages}, {"deltas", requests_.deltas},
-                     {"commits", requests_.commits},     {"applied", requests_.applied},           {"rejected", requests_.rejected},
+  const Map requests{{"messages", requests_.messages},     {"bad_messages", requests_.bad_messages},
+                     {"deltas", requests_.deltas},         {"commits", requests_.commits},
+                     {"applied", requests_.applied},       {"rejected", requests_.rejected},
                      {"duplicates", requests_.duplicates}, {"frames_dropped", frames_dropped_},
                      {"answers_dropped", answers_dropped_}};
-  const Map feed{{"events_sent", feed_.events_sent},     {"messages_sent", feed_.messages_sent}, {"behind", feed_.behind},
-                 {"subscriptions", feed_.subscriptions}, {"peers", feed_.peers},                 {"failures", feed_.failures},
+  const Map feed{{"events_sent", feed_.events_sent},
+                 {"messages_sent", feed_.messages_sent},
+                 {"behind", feed_.behind},
+                 {"subscriptions", feed_.subscriptions},
+                 {"peers", feed_.peers},
+                 {"failures", feed_.failures},
                  {"overflows", feed_overflows_}};
   return Map{{"requests", Value(requests)}, {"feed", Value(feed)}};
 }
 
 // --- Loop
 
-Loop::Loop(Clock& clock, std::unique_ptr<net::Router> router) : clock_(clock), router_(std::move(router)), sender_(*router_) {}
+Loop::Loop(Clock& clock, std::unique_ptr<net::Router> router)
+    : clock_(clock), router_(std::move(router)), sender_(*router_) {}
 
 void Loop::run() {
   net::Poller poller;
@@ -76,8 +83,12 @@ std::vector<Inbound> Loop::receive() {
 
 CommitLoop::CommitLoop(Clock& clock, std::unique_ptr<net::Router> router, RequestService service, FeedQueue& queue,
                        std::function<void()> wake_feed, Counters& counters, OnFatal on_fatal)
-    : Loop(clock, std::move(router)), service_(std::move(service)), queue_(queue), wake_feed_(std::move(wake_feed)),
-      counters_(counters), on_fatal_(std::move(on_fatal)) {}
+    : Loop(clock, std::move(router)),
+      service_(std::move(service)),
+      queue_(queue),
+      wake_feed_(std::move(wake_feed)),
+      counters_(counters),
+      on_fatal_(std::move(on_fatal)) {}
 
 std::int64_t CommitLoop::turn() {
   sender_.retry();
@@ -126,10 +137,16 @@ std::int64_t QueryLoop::turn() {
 
 // --- FeedLoop
 
-FeedLoop::FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open, const RoleTable& roles,
-                   FeedService service, FeedQueue& queue, Counters& counters, std::int64_t heartbeat_ms)
-    : Loop(clock, std::move(router)), open_(std::move(open)), service_(std::move(service)), queue_(queue), counters_(counters),
-      heartbeat_ms_(heartbeat_ms), next_heartbeat_ms_(clock.steady_ms() + heartbeat_ms),
+FeedLoop::FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open,
+                   const RoleTable& roles, FeedService service, FeedQueue& queue, Counters& counters,
+                   std::int64_t heartbeat_ms)
+    : Loop(clock, std::move(router)),
+      open_(std::move(open)),
+      service_(std::move(service)),
+      queue_(queue),
+      counters_(counters),
+      heartbeat_ms_(heartbeat_ms),
+      next_heartbeat_ms_(clock.steady_ms() + heartbeat_ms),
       send_([this](const PeerId& peer, std::string_view bytes) { return sender_.offer(peer, bytes); }) {
   if (open_) open_feed_.emplace(*open_, roles);
 }

@@ -1,5 +1,5 @@
-// The three threads of the server, each owning its socket: commit (request endpoint), query, feed. They share the store (made for it), the
-// feed queue and the counters; nothing else.
+// The three threads of the server, each owning its socket: commit (request endpoint), query, feed. They share the store
+// (made for it), the feed queue and the counters; nothing else.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Counters {
   Value to_value() const;
 
  private:
-  mutable std::mutex mutex_;   // guards copies of a few numbers, written once a turn and read when somebody asks
+  mutable std::mutex mutex_;  // guards copies of a few numbers, written once a turn and read when somebody asks
   RequestService::Stats requests_;
   std::uint64_t frames_dropped_ = 0;
   std::uint64_t answers_dropped_ = 0;
@@ -34,20 +34,21 @@ class Counters {
   std::uint64_t feed_overflows_ = 0;
 };
 
-// One thread's loop: waits for input, takes a turn, until it is asked to stop; then `finish`. A loop is made and destroyed while no thread
-// runs it.
+// One thread's loop: waits for input, takes a turn, until it is asked to stop; then `finish`. A loop is made and
+// destroyed while no thread runs it.
 class Loop {
  public:
   Loop(Clock& clock, std::unique_ptr<net::Router> router);
   virtual ~Loop() = default;
 
   void run();
-  void ask_to_stop() noexcept;   // from any thread
+  void ask_to_stop() noexcept;  // from any thread
   void wake() noexcept { waker_.wake(); }
 
  protected:
-  static constexpr std::int64_t idle_wait_ms = 50;    // an idle socket is looked at so often, for its watch over endless messages
-  static constexpr std::int64_t retry_wait_ms = 10;   // while a peer takes nothing
+  static constexpr std::int64_t idle_wait_ms =
+      50;  // an idle socket is looked at so often, for its watch over endless messages
+  static constexpr std::int64_t retry_wait_ms = 10;  // while a peer takes nothing
 
   // Handles what is there; gives back how long to wait for more, at the most.
   virtual std::int64_t turn() = 0;
@@ -68,15 +69,15 @@ class Loop {
 
 class CommitLoop final : public Loop {
  public:
-  using OnFatal = std::function<void(const Failure&)>;   // called on the loop's thread; the loop ends after it
+  using OnFatal = std::function<void(const Failure&)>;  // called on the loop's thread; the loop ends after it
 
-  CommitLoop(Clock& clock, std::unique_ptr<net::Router> router, RequestService service, FeedQueue& queue, std::function<void()> wake_feed,
-             Counters& counters, OnFatal on_fatal);
+  CommitLoop(Clock& clock, std::unique_ptr<net::Router> router, RequestService service, FeedQueue& queue,
+             std::function<void()> wake_feed, Counters& counters, OnFatal on_fatal);
 
  private:
   std::int64_t turn() override;
-  void finish() override;   // commits and answers what is waiting
-  bool commit_waiting();    // false: nothing was waiting, or the store failed
+  void finish() override;  // commits and answers what is waiting
+  bool commit_waiting();   // false: nothing was waiting, or the store failed
 
   RequestService service_;
   FeedQueue& queue_;
@@ -99,12 +100,13 @@ class QueryLoop final : public Loop {
 class FeedLoop final : public Loop {
  public:
   // `open` may be null.
-  FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open, const RoleTable& roles,
-           FeedService service, FeedQueue& queue, Counters& counters, std::int64_t heartbeat_ms);
+  FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open,
+           const RoleTable& roles, FeedService service, FeedQueue& queue, Counters& counters,
+           std::int64_t heartbeat_ms);
 
  private:
   std::int64_t turn() override;
-  void finish() override;   // the last events go out
+  void finish() override;  // the last events go out
   net::Publisher* publisher() override { return open_.get(); }
   void publish();
   void heartbeat();

@@ -1,13 +1,14 @@
 // tafeld: reads its configuration, runs the server, says when it is ready, stops on a signal.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
 #include <string>
-#include <sys/resource.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "broker/config.hpp"
@@ -37,8 +38,8 @@ sigset_t stop_signals() {
   return signals;
 }
 
-// Waits for signals on a thread of its own: the first one stops the server cleanly, the second one ends the process at once (what was
-// acknowledged is on disk).
+// Waits for signals on a thread of its own: the first one stops the server cleanly, the second one ends the process at
+// once (what was acknowledged is on disk).
 class SignalWatch {
  public:
   explicit SignalWatch(broker::Server& server) : server_(server), thread_([this] { run(); }) {}
@@ -83,9 +84,11 @@ int complain(int code, const std::string& message) {
 }
 
 int run(broker::Config config) {
-  if (auto configured = broker::configure_log(config.log); !configured) return complain(exit_usage, configured.error().message);
+  if (auto configured = broker::configure_log(config.log); !configured)
+    return complain(exit_usage, configured.error().message);
   auto server = broker::Server::start(std::move(config.server));
-  if (!server) return complain(server.error().fault == Fault::bad_config ? exit_usage : exit_failed, server.error().message);
+  if (!server)
+    return complain(server.error().fault == Fault::bad_config ? exit_usage : exit_failed, server.error().message);
   std::fputs(ready_line(**server).c_str(), stdout);
   std::fflush(stdout);
   const SignalWatch watch(**server);

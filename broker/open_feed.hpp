@@ -1,9 +1,9 @@
-// The open feed: a PUB/SUB socket that any ZeroMQ language can follow with a plain SUB. It carries only boards that everybody may read, since
-// it knows no subscribers. Used by the feed thread.
+// The open feed: a PUB/SUB socket that any ZeroMQ language can follow with a plain SUB. It carries only boards that
+// everybody may read, since it knows no subscribers. Used by the feed thread.
 //
-//   topic (24 bytes) = first 8 bytes of SHA-256(tenant) ‖ first 16 bytes of SHA-256(board id); the second frame is an `events` or `heartbeat`
-//   message as on the feed socket. Subscribers of 8 bytes follow a tenant. Nothing is repeated: who sees a gap in the versions, or a head above
-//   its own in a heartbeat, reads the log from the query endpoint.
+//   topic (24 bytes) = first 8 bytes of SHA-256(tenant) ‖ first 16 bytes of SHA-256(board id); the second frame is an
+//   `events` or `heartbeat` message as on the feed socket. Subscribers of 8 bytes follow a tenant. Nothing is repeated:
+//   who sees a gap in the versions, or a head above its own in a heartbeat, reads the log from the query endpoint.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// Seam: transport. The services take messages in and give messages out; sockets are bound to them by the threads of server.cpp, and
-// simulations bind them to queues.
+// Seam: transport. The services take messages in and give messages out; sockets are bound to them by the threads of
+// server.cpp, and simulations bind them to queues.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ using PeerId = std::string;
 
 struct Inbound {
   PeerId peer;
-  std::string bytes;       // one message frame; a multipart message of any other shape is dropped by the transport
+  std::string bytes;  // one message frame; a multipart message of any other shape is dropped by the transport
 };
 
 struct Outbound {
@@ -24,8 +24,8 @@ struct Outbound {
 
 enum class SendResult : std::uint8_t {
   sent,
-  full,   // the peer takes nothing more now: try later
-  gone,   // the peer is not connected any more
+  full,  // the peer takes nothing more now: try later
+  gone,  // the peer is not connected any more
 };
 using Send = std::function<SendResult(const PeerId& peer, std::string_view bytes)>;
 

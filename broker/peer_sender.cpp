@@ -20,7 +20,8 @@ SendResult PeerSender::offer(const PeerId& peer, std::string_view bytes) {
 void PeerSender::answer(const Outbound& outbound) {
   if (offer(outbound.peer, outbound.bytes) != SendResult::full) return;
   std::deque<std::string>& queue = waiting_[outbound.peer];
-  if (queue.size() < limits::backlog_answers_max && waiting_bytes_ + outbound.bytes.size() <= limits::backlog_bytes_max) {
+  if (queue.size() < limits::backlog_answers_max &&
+      waiting_bytes_ + outbound.bytes.size() <= limits::backlog_bytes_max) {
     waiting_bytes_ += outbound.bytes.size();
     queue.push_back(outbound.bytes);
     return;

@@ -1,5 +1,6 @@
-// Sends to the peers of one ROUTER. An answer for a peer whose queue is full waits here and goes first when there is room; what a service
-// sends of its own accord (events) is told `full` meanwhile, so nothing overtakes. Used by the thread that owns the socket.
+// Sends to the peers of one ROUTER. An answer for a peer whose queue is full waits here and goes first when there is
+// room; what a service sends of its own accord (events) is told `full` meanwhile, so nothing overtakes. Used by the
+// thread that owns the socket.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class PeerSender {
   SendResult send(const PeerId& peer, std::string_view bytes);
 
   net::Router& router_;
-  std::map<PeerId, std::deque<std::string>> waiting_;   // no empty queues
+  std::map<PeerId, std::deque<std::string>> waiting_;  // no empty queues
   std::size_t waiting_bytes_ = 0;
   std::uint64_t dropped_ = 0;
 };

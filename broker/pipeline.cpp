@@ -28,7 +28,8 @@ ErrorInfo error_of(ErrorCode code, std::string message) {
   return error;
 }
 
-// What is wrong with the names of a submission; nullopt when they are well-formed. They come before the store sees them.
+// What is wrong with the names of a submission; nullopt when they are well-formed. They come before the store sees
+// them.
 std::optional<ErrorInfo> name_error(const Submission& submission) {
   if (auto defect = board_id_defect(submission.delta.board)) return error_of(ErrorCode::bad_path, "board: " + *defect);
   if (auto defect = name_defect(submission.actor)) return error_of(ErrorCode::bad_value, "actor: " + *defect);
@@ -38,27 +39,33 @@ std::optional<ErrorInfo> name_error(const Submission& submission) {
 }
 
 ErrorInfo id_reused(const Delta& delta) {
-  return error_of(ErrorCode::id_reused, "the delta id \"" + delta.id + "\" was used for another delta on this board: send this one "
-                                        "under a new id");
+  return error_of(ErrorCode::id_reused, "the delta id \"" + delta.id +
+                                            "\" was used for another delta on this board: send this one "
+                                            "under a new id");
 }
 
 ErrorInfo wrong_epoch(const Delta& delta, const std::string& epoch) {
-  ErrorInfo error = error_of(ErrorCode::wrong_epoch, "the store was replaced or restored since this delta was made: read the board again "
-                                                     "and make it anew from what you see");
+  ErrorInfo error = error_of(ErrorCode::wrong_epoch,
+                             "the store was replaced or restored since this delta was made: read the board again "
+                             "and make it anew from what you see");
   error.expected = Value(delta.epoch);
   error.found = Value(epoch);
   return error;
 }
 
 // Failures that concern single deltas: the others of the batch, and the server, can go on.
-bool is_of_one_delta(const Failure& failure) { return failure.fault == Fault::full || failure.fault == Fault::bad_bytes; }
+bool is_of_one_delta(const Failure& failure) {
+  return failure.fault == Fault::full || failure.fault == Fault::bad_bytes;
+}
 
 ErrorInfo storage_error(const Failure& failure) {
   if (failure.fault == Fault::bad_bytes) {
-    return error_of(ErrorCode::unavailable, "the stored data of this board are damaged, so nothing is written to it: " + failure.message);
+    return error_of(ErrorCode::unavailable,
+                    "the stored data of this board are damaged, so nothing is written to it: " + failure.message);
   }
-  ErrorInfo error = error_of(ErrorCode::storage_full, "the store has no room for this delta; reading and removing go on: send it again "
-                                                      "later, under the same id");
+  ErrorInfo error = error_of(ErrorCode::storage_full,
+                             "the store has no room for this delta; reading and removing go on: send it again "
+                             "later, under the same id");
   error.retryable = true;
   return error;
 }
@@ -175,7 +182,8 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
   } else if (!delta.id.empty()) {
-    if (auto kept = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !kept) return tl::unexpected(kept.error());
+    if (auto kept = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !kept)
+      return tl::unexpected(kept.error());
     run.writes = true;
   }
   return receipt;

@@ -1,5 +1,5 @@
-// The commit pipeline: a value in and a value out. Judges a batch of submissions in order, makes all of it durable with one sync, and only
-// then gives back receipts and events. The one caller of Batch::commit.
+// The commit pipeline: a value in and a value out. Judges a batch of submissions in order, makes all of it durable with
+// one sync, and only then gives back receipts and events. The one caller of Batch::commit.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct Submission {
 };
 
 struct Committed {
-  std::vector<Receipt> receipts;                        // one per submission, in order
-  std::vector<std::shared_ptr<const Event>> events;     // of this batch, in order of commit
+  std::vector<Receipt> receipts;                     // one per submission, in order
+  std::vector<std::shared_ptr<const Event>> events;  // of this batch, in order of commit
 };
 
 class Pipeline {
@@ -31,9 +31,9 @@ class Pipeline {
 
   Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of = nullptr);
 
-  // `now` is the wall time. Where the store has no room for the whole batch, or finds damage in a board of it, each delta is tried alone,
-  // and those that still fail get a receipt that says so. A failure means that nothing of the batch may be answered: the state on disk is
-  // unknown, the caller stops and recovers.
+  // `now` is the wall time. Where the store has no room for the whole batch, or finds damage in a board of it, each
+  // delta is tried alone, and those that still fail get a receipt that says so. A failure means that nothing of the
+  // batch may be answered: the state on disk is unknown, the caller stops and recovers.
   Result<Committed> commit(const std::vector<Submission>& batch, TimeMs now);
 
  private:

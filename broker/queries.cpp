@@ -25,9 +25,10 @@ struct Form {
 
 const std::vector<Form>& forms() {
   static const std::vector<Form> all{
-      {"get", {"board", "path", "at"}},     {"full", {"board", "path", "at", "detail"}}, {"cells", {"board", "path", "cursor"}},
-      {"log", {"board", "from", "to"}},     {"boards", {"after", "count"}},              {"verify", {"board"}},
-      {"context", {"board", "request"}},    {"stat", {}},
+      {"get", {"board", "path", "at"}},       {"full", {"board", "path", "at", "detail"}},
+      {"cells", {"board", "path", "cursor"}}, {"log", {"board", "from", "to"}},
+      {"boards", {"after", "count"}},         {"verify", {"board"}},
+      {"context", {"board", "request"}},      {"stat", {}},
   };
   return all;
 }
@@ -109,8 +110,8 @@ std::string hex_of(const Sum128& digest) { return to_hex(to_bytes(digest)); }
 struct Moment {
   Head head;
   Version version = 0;
-  TimeMs now = 0;       // what has expired by then is absent: of an old version, the time when it was new
-  Sum128 digest;        // of the whole board
+  TimeMs now = 0;  // what has expired by then is absent: of an old version, the time when it was new
+  Sum128 digest;   // of the whole board
 };
 
 tl::unexpected<ErrorInfo> refusal(ErrorCode code, std::string message) {
@@ -122,14 +123,16 @@ tl::unexpected<ErrorInfo> failed(const Failure& failure) { return tl::unexpected
 // The error for a version that is not there to be read; nullopt when it is.
 std::optional<ErrorInfo> version_defect(const Head& head, Version version) {
   if (version > head.version) {
-    ErrorInfo error = error_of(ErrorCode::future_base, fmt::format("the board is at version {}; version {} does not exist yet",
-                                                                   head.version, version));
+    ErrorInfo error =
+        error_of(ErrorCode::future_base,
+                 fmt::format("the board is at version {}; version {} does not exist yet", head.version, version));
     error.found = Value(head.version);
     return error;
   }
   if (version < head.floor) {
-    ErrorInfo error = error_of(ErrorCode::base_too_old,
-                               fmt::format("history reaches back to version {}; version {} is gone", head.floor, version));
+    ErrorInfo error =
+        error_of(ErrorCode::base_too_old,
+                 fmt::format("history reaches back to version {}; version {} is gone", head.floor, version));
     error.found = Value(head.floor);
     return error;
   }
@@ -140,7 +143,11 @@ std::optional<ErrorInfo> version_defect(const Head& head, Version version) {
 class Query {
  public:
   Query(store::Snapshot& snapshot, const std::string& epoch, const Question& question, const Asker& asker)
-      : snapshot_(snapshot), epoch_(epoch), question_(question), asker_(asker), rights_(asker.rights_on(question.board)) {}
+      : snapshot_(snapshot),
+        epoch_(epoch),
+        question_(question),
+        asker_(asker),
+        rights_(asker.rights_on(question.board)) {}
 
   Answer get();
   Answer full();
@@ -155,7 +162,9 @@ class Query {
   tl::expected<Head, ErrorInfo> head();
   tl::expected<Moment, ErrorInfo> moment();
   tl::expected<blackboard::Board, ErrorInfo> load(const Moment& moment);
-  Value digest_or_null(const Sum128& digest) const { return rights_.may_read_everything() ? Value(hex_of(digest)) : Value(); }
+  Value digest_or_null(const Sum128& digest) const {
+    return rights_.may_read_everything() ? Value(hex_of(digest)) : Value();
+  }
   blackboard::Reader reader(const Moment& moment) const { return {moment.now, &rights_}; }
   std::string too_large_message() const;
 
@@ -188,8 +197,9 @@ tl::expected<Moment, ErrorInfo> Query::moment() {
 }
 
 std::string Query::too_large_message() const {
-  return fmt::format("the answer would take more than {} MiB: ask for a path further down, or read the board in pages with `cells`",
-                     limits::query_load_bytes / (1024 * 1024));
+  return fmt::format(
+      "the answer would take more than {} MiB: ask for a path further down, or read the board in pages with `cells`",
+      limits::query_load_bytes / (1024 * 1024));
 }
 
 tl::expected<blackboard::Board, ErrorInfo> Query::load(const Moment& moment) {
@@ -220,12 +230,13 @@ Answer Query::full() {
   const auto board = load(*moment);
   if (!board) return tl::unexpected(board.error());
   const blackboard::Reader reader = this->reader(*moment);
-  return codec::encode(Map{{"version", moment->version},
-                           {"head", moment->head.version},
-                           {"state", blackboard::state(*board, reader)},
-                           {"fields", blackboard::fields_map(*board, question_.path, reader)},
-                           {"suggestions", blackboard::suggestions_map(*board, question_.path, reader, question_.detail)},
-                           {"digest", digest_or_null(moment->digest)}});
+  return codec::encode(
+      Map{{"version", moment->version},
+          {"head", moment->head.version},
+          {"state", blackboard::state(*board, reader)},
+          {"fields", blackboard::fields_map(*board, question_.path, reader)},
+          {"suggestions", blackboard::suggestions_map(*board, question_.path, reader, question_.detail)},
+          {"digest", digest_or_null(moment->digest)}});
 }
 
 Answer Query::cells() {
@@ -285,9 +296,8 @@ Answer Query::log() {
       events.push_back(std::move(shown));
     }
   }
-  return codec::encode(Map{{"version", head->version},
-                           {"events", std::move(events)},
-                           {"next", last < to ? Value(last + 1) : Value()}});
+  return codec::encode(
+      Map{{"version", head->version}, {"events", std::move(events)}, {"next", last < to ? Value(last + 1) : Value()}});
 }
 
 Answer Query::context() {
@@ -315,14 +325,15 @@ Answer Query::boards() {
     if (!asker_.rights_on(summary.board).may_read_anything()) continue;
     boards.push_back(Map{{"board", summary.board}, {"version", summary.head.version}, {"time", summary.head.time}});
   }
-  return codec::encode(Map{{"boards", std::move(boards)},
-                           {"next", read->size() < count ? Value() : Value(read->back().board)}});
+  return codec::encode(
+      Map{{"boards", std::move(boards)}, {"next", read->size() < count ? Value() : Value(read->back().board)}});
 }
 
 Answer dispatch(Query& query, const Question& question, const Asker& asker) {
   if (question.what == "boards") return query.boards();
   if (!query.may_read_anything()) {
-    return refusal(ErrorCode::forbidden, fmt::format("{} may read nothing on the board {}", asker.actor, question.board));
+    return refusal(ErrorCode::forbidden,
+                   fmt::format("{} may read nothing on the board {}", asker.actor, question.board));
   }
   if (question.what == "get") return query.get();
   if (question.what == "full") return query.full();
@@ -351,11 +362,13 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
   const Value* what = body.find("what");
   const auto* name = what == nullptr ? nullptr : what->get_if<std::string>();
   if (name == nullptr) {
-    return refusal(ErrorCode::bad_request, fmt::format("a question is a map with \"what\", one of: {}", names_of_forms()));
+    return refusal(ErrorCode::bad_request,
+                   fmt::format("a question is a map with \"what\", one of: {}", names_of_forms()));
   }
   const auto form = std::find_if(forms().begin(), forms().end(), [&](const Form& one) { return one.what == *name; });
   if (form == forms().end()) {
-    return refusal(ErrorCode::bad_request, fmt::format("\"what\": {} is unknown; it is one of: {}", brief(*what), names_of_forms()));
+    return refusal(ErrorCode::bad_request,
+                   fmt::format("\"what\": {} is unknown; it is one of: {}", brief(*what), names_of_forms()));
   }
   QuestionReader reader(body);
   reader.check_members(*form);
@@ -384,8 +397,10 @@ Answer answer_from_store(store::Store& store, const Question& question, const As
   Query query(**snapshot, store.epoch(), question, asker);
   Answer answer = dispatch(query, question, asker);
   if (answer && answer->size() > limits::answer_bytes_max - limits::page_bytes) {  // the envelope has room to spare
-    return refusal(ErrorCode::too_large, fmt::format("the answer takes {} bytes: ask for a path further down, or read the board in pages "
-                                                     "with `cells`", answer->size()));
+    return refusal(ErrorCode::too_large,
+                   fmt::format("the answer takes {} bytes: ask for a path further down, or read the board in pages "
+                               "with `cells`",
+                               answer->size()));
   }
   return answer;
 }

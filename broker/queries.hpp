@@ -1,5 +1,5 @@
-// The questions of the query endpoint, each as a function of one snapshot. No session, no socket: query_service.hpp lists what they are and what
-// they answer.
+// The questions of the query endpoint, each as a function of one snapshot. No session, no socket: query_service.hpp
+// lists what they are and what they answer.
 #pragma once
 
 #include <optional>

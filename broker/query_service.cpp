@@ -52,7 +52,9 @@ std::vector<Outbound> QueryService::handle(const std::vector<Inbound>& messages,
 }
 
 void QueryService::accept(const Inbound& inbound, std::int64_t steady_ms, std::vector<Outbound>& out) {
-  const auto reply = [&](const codec::Message& message) { out.push_back({inbound.peer, codec::encode_message(message)}); };
+  const auto reply = [&](const codec::Message& message) {
+    out.push_back({inbound.peer, codec::encode_message(message)});
+  };
   auto message = codec::decode_message(inbound.bytes);
   if (!message) return reply(undecodable(inbound.bytes, message.error()));
   if (message->type == codec::message::hello) return reply(sessions_.greet(inbound.peer, *message, steady_ms));
@@ -60,10 +62,12 @@ void QueryService::accept(const Inbound& inbound, std::int64_t steady_ms, std::v
   if (session == nullptr) return reply(no_session(message->id));
   if (message->type == codec::message::ping) return reply(pong(message->id));
   if (message->type != codec::message::query) {
-    return reply(bad_request(message->id, "the query endpoint takes hello, ping and query, not " + brief(Value(message->type))));
+    return reply(
+        bad_request(message->id, "the query endpoint takes hello, ping and query, not " + brief(Value(message->type))));
   }
   if (waiting_.size() >= limits::queries_waiting_max) {
-    return reply(codec::error_message(message->id, error_of(ErrorCode::busy, "too many questions wait: ask again later")));
+    return reply(
+        codec::error_message(message->id, error_of(ErrorCode::busy, "too many questions wait: ask again later")));
   }
   waiting_.push_back({inbound.peer, session->actor, std::move(*message)});
 }
@@ -88,8 +92,9 @@ Answer QueryService::stat() {
 std::string QueryService::start_verification(const Waiting& waiting, const std::string& board) {
   const std::uint64_t id = waiting.message.id;
   if (!roles_.rights_of(waiting.actor, board).may_read_everything()) {
-    return refusal_message(id, ErrorCode::forbidden,
-                           fmt::format("verify reads all of a board; {} may not read everything on {}", waiting.actor, board));
+    return refusal_message(
+        id, ErrorCode::forbidden,
+        fmt::format("verify reads all of a board; {} may not read everything on {}", waiting.actor, board));
   }
   if (verifying_) return refusal_message(id, ErrorCode::busy, "another board is being verified: ask again later");
   const auto snapshot = store_.snapshot();
@@ -97,7 +102,8 @@ std::string QueryService::start_verification(const Waiting& waiting, const std::
   const auto head = (*snapshot)->head(board);
   if (!head) return message_of(id, tl::unexpected(error_of(head.error())));
   if (!head->has_value()) return message_of(id, verify_answer({board, 0, 0, 0, {}}));
-  verifying_ = Verification{waiting.peer, id, std::async(std::launch::async, [&store = store_, board] { return store.verify(board); })};
+  verifying_ = Verification{waiting.peer, id,
+                            std::async(std::launch::async, [&store = store_, board] { return store.verify(board); })};
   return {};
 }
 

@@ -1,18 +1,20 @@
-// The query endpoint: reads that never touch the commit path. Every answer comes from one snapshot and is bounded; larger ones are paged.
-// What the asker may not read is left out everywhere; without any right to read on a board the answer is the error `forbidden`.
+// The query endpoint: reads that never touch the commit path. Every answer comes from one snapshot and is bounded;
+// larger ones are paged. What the asker may not read is left out everywhere; without any right to read on a board the
+// answer is the error `forbidden`.
 //
 // {"what": "get",     "board", "path"?, "at"?}            → {"version","head","value","found"}
 // {"what": "full",    "board", "path"?, "at"?, "detail"?} → {"version","head","state","fields","suggestions","digest"}
-// {"what": "cells",   "board", "path"?, "cursor"?}        → {"version","epoch","digest","cells":[[key, cell]…],"next"}  (cells: model/cell.cpp)
+// {"what": "cells",   "board", "path"?, "cursor"?}        → {"version","epoch","digest","cells":[[key, cell]…],"next"}
+// (cells: model/cell.cpp)
 // {"what": "log",     "board", "from"?, "to"?}            → {"version","events":[event map…],"next"}
 // {"what": "boards",  "after"?, "count"?}                 → {"boards":[{"board","version","time"}],"next"}
 // {"what": "verify",  "board"}                            → {"board","version","events","cells","defects":[…]}
 // {"what": "context", "board", "request"}                 → the context as context::context_to_value gives it
 // {"what": "stat"}                                        → counters of the server
 //
-// `version` is the version that the answer shows. `digest` is hex text (of the whole board, whatever the path), null for those who may
-// not read everything. `next` is null at the end, else what to give as `cursor` (cells), `from` (log) or `after` (boards) to
-// read on. A board that was never written to is empty, at version 0.
+// `version` is the version that the answer shows. `digest` is hex text (of the whole board, whatever the path), null
+// for those who may not read everything. `next` is null at the end, else what to give as `cursor` (cells), `from` (log)
+// or `after` (boards) to read on. A board that was never written to is empty, at version 0.
 #pragma once
 
 #include <deque>
@@ -21,24 +23,26 @@
 #include <optional>
 #include <vector>
 
+#include "blackboard/store/store.hpp"
 #include "broker/peer.hpp"
 #include "broker/session.hpp"
-#include "blackboard/store/store.hpp"
 #include "common/model/rights.hpp"
 
 namespace tafel::broker {
 
 class QueryService {
  public:
-  using StatsOf = std::function<Value()>;   // what `stat` adds from the other threads
+  using StatsOf = std::function<Value()>;  // what `stat` adds from the other threads
 
   QueryService(store::Store& store, const RoleTable& roles, codec::Welcome welcome, StatsOf stats_of);
 
-  // Answers what it can within a bounded amount of work and keeps the rest; so a turn that was given much is never a long one.
+  // Answers what it can within a bounded amount of work and keeps the rest; so a turn that was given much is never a
+  // long one.
   std::vector<Outbound> handle(const std::vector<Inbound>& messages, TimeMs now, std::int64_t steady_ms);
   // True while kept questions wait: call `handle` (with or without new messages) again at once.
   bool has_waiting() const { return !waiting_.empty(); }
-  // True while a verification runs on its own thread: call `handle` again within some milliseconds to collect its answer.
+  // True while a verification runs on its own thread: call `handle` again within some milliseconds to collect its
+  // answer.
   bool is_verifying() const { return verifying_.has_value(); }
   void tick(std::int64_t steady_ms);
 
@@ -67,7 +71,7 @@ class QueryService {
   Sessions sessions_;
   StatsOf stats_of_;
   std::deque<Waiting> waiting_;
-  std::optional<Verification> verifying_;   // one at a time: it reads the whole log of a board
+  std::optional<Verification> verifying_;  // one at a time: it reads the whole log of a board
 };
 
 }  // namespace tafel::broker

@@ -12,7 +12,7 @@ namespace {
 // One delta of a submit: its place in the batch, or the receipt that it got at the door.
 struct Slot {
   std::optional<Receipt> refused;
-  std::size_t at = 0;   // in the batch
+  std::size_t at = 0;  // in the batch
 };
 
 struct Submit {
@@ -72,15 +72,16 @@ RequestService::Turn RequestService::handle(const std::vector<Inbound>& messages
 }
 
 // What is answered at once; nullopt where the answer waits for the commit.
-std::optional<codec::Message> RequestService::answer(const Inbound& inbound, const codec::Message& message, std::int64_t steady_ms,
-                                                     Waiting& waiting) {
+std::optional<codec::Message> RequestService::answer(const Inbound& inbound, const codec::Message& message,
+                                                     std::int64_t steady_ms, Waiting& waiting) {
   if (message.type == codec::message::hello) return sessions_.greet(inbound.peer, message, steady_ms);
   const Session* session = sessions_.find(inbound.peer, steady_ms);
   if (session == nullptr) return no_session(message.id);
   if (message.type == codec::message::ping) return pong(message.id);
   if (message.type != codec::message::submit) {
     ++stats_.bad_messages;
-    return bad_request(message.id, "the request endpoint takes hello, ping and submit, not " + brief(Value(message.type)));
+    return bad_request(message.id,
+                       "the request endpoint takes hello, ping and submit, not " + brief(Value(message.type)));
   }
   if (message.body.get_if<List>() == nullptr) {
     ++stats_.bad_messages;
@@ -90,7 +91,8 @@ std::optional<codec::Message> RequestService::answer(const Inbound& inbound, con
   return std::nullopt;
 }
 
-void RequestService::gather(const Inbound& inbound, const Session& session, const codec::Message& message, Waiting& waiting) {
+void RequestService::gather(const Inbound& inbound, const Session& session, const codec::Message& message,
+                            Waiting& waiting) {
   Submit submit{inbound.peer, message.id, {}};
   for (const Value& item : *message.body.get_if<List>()) {
     ++stats_.deltas;

@@ -18,7 +18,9 @@ class Place {
  public:
   explicit Place(std::string text) : text_(std::move(text)), is_root_(true) {}
 
-  Place member(std::string_view name) const { return Place(text_ + (is_root_ ? ": " : ".") + std::string(name), false); }
+  Place member(std::string_view name) const {
+    return Place(text_ + (is_root_ ? ": " : ".") + std::string(name), false);
+  }
   Place item(std::size_t index) const { return Place(text_ + "[" + std::to_string(index) + "]", false); }
   tl::unexpected<Failure> wrong(const std::string& what) const {
     return fail(Fault::bad_config, text_ + (is_root_ ? ": " : " ") + what);
@@ -33,7 +35,8 @@ class Place {
 
 Result<const Map*> map_at(const Value& value, const Place& place, std::string_view example) {
   const Map* members = value.get_if<Map>();
-  if (members == nullptr) return place.wrong("must be an object like " + std::string(example) + ", not " + brief(value));
+  if (members == nullptr)
+    return place.wrong("must be an object like " + std::string(example) + ", not " + brief(value));
   return members;
 }
 
@@ -53,7 +56,9 @@ Result<std::uint32_t> rights_named(const std::string& name, const Place& place) 
   if (name == "*") return every_right;
   if (name == "write") return every_right & ~read_right;
   if (const auto right = right_from(name)) return 1U << static_cast<unsigned>(*right);
-  return place.wrong("\"" + name + "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss");
+  return place.wrong(
+      "\"" + name +
+      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss");
 }
 
 Result<std::uint32_t> read_ops(const Value& value, const Place& place) {
@@ -103,7 +108,8 @@ Result<void> read_grant_member(const MapEntry& entry, const Place& place, Grant&
 }
 
 Result<Grant> read_grant(const Value& value, const Place& place) {
-  const auto members = map_at(value, place, R"({"boards": "acme/**", "paths": "**", "ops": ["read"], "cap": "stated"})");
+  const auto members =
+      map_at(value, place, R"({"boards": "acme/**", "paths": "**", "ops": ["read"], "cap": "stated"})");
   if (!members) return tl::unexpected(members.error());
   if (value.find("ops") == nullptr) return place.wrong(R"(needs "ops", as in "ops": ["read", "write"])");
   Grant grant{*Pattern::for_boards("**"), *Pattern::for_paths("**"), 0, confidence_highest};
@@ -134,7 +140,8 @@ Result<void> read_actor(RoleTable& table, const std::string& actor, const Value&
   for (std::size_t i = 0; i < (*items)->size(); ++i) {
     const auto role = text_at((**items)[i], place.item(i));
     if (!role) return tl::unexpected(role.error());
-    if (!table.has_role(*role)) return place.item(i).wrong("names the role \"" + *role + "\", which \"roles\" does not have");
+    if (!table.has_role(*role))
+      return place.item(i).wrong("names the role \"" + *role + "\", which \"roles\" does not have");
     roles.push_back(*role);
   }
   table.add_actor(actor, std::move(roles));
@@ -143,7 +150,8 @@ Result<void> read_actor(RoleTable& table, const std::string& actor, const Value&
 
 using ReadEntry = Result<void> (*)(RoleTable&, const std::string&, const Value&, const Place&);
 
-Result<void> read_each(RoleTable& table, const Value* section, const Place& place, std::string_view example, ReadEntry read) {
+Result<void> read_each(RoleTable& table, const Value* section, const Place& place, std::string_view example,
+                       ReadEntry read) {
   if (section == nullptr) return place.wrong("is missing: the file needs \"roles\" and \"actors\"");
   const auto members = map_at(*section, place, example);
   if (!members) return tl::unexpected(members.error());
@@ -157,12 +165,15 @@ Result<RoleTable> read_document(const Value& document, const Place& place) {
   const auto members = map_at(document, place, R"({"roles": {…}, "actors": {…}})");
   if (!members) return tl::unexpected(members.error());
   for (const auto& [name, value] : **members) {
-    if (name != "roles" && name != "actors") return place.member(name).wrong("is unknown: the file has \"roles\" and \"actors\"");
+    if (name != "roles" && name != "actors")
+      return place.member(name).wrong("is unknown: the file has \"roles\" and \"actors\"");
   }
   RoleTable table;
-  auto roles = read_each(table, document.find("roles"), place.member("roles"), R"({"planner": [{"ops": ["read"]}]})", &read_role);
+  auto roles = read_each(table, document.find("roles"), place.member("roles"), R"({"planner": [{"ops": ["read"]}]})",
+                         &read_role);
   if (!roles) return tl::unexpected(roles.error());
-  auto actors = read_each(table, document.find("actors"), place.member("actors"), R"({"ann": ["planner"]})", &read_actor);
+  auto actors =
+      read_each(table, document.find("actors"), place.member("actors"), R"({"ann": ["planner"]})", &read_actor);
   if (!actors) return tl::unexpected(actors.error());
   return table;
 }
@@ -179,7 +190,8 @@ Result<RoleTable> load_roles(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   const std::string json((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream.is_open() || stream.bad()) {
-    return fail(Fault::bad_config, "the roles file " + file.string() + " can not be read: " + std::generic_category().message(errno));
+    return fail(Fault::bad_config,
+                "the roles file " + file.string() + " can not be read: " + std::generic_category().message(errno));
   }
   return read_roles(json, file.string());
 }

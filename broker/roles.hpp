@@ -4,9 +4,9 @@
 //               "guest":   [{"boards": "acme/news", "paths": "headline", "ops": ["read"]}]},
 //    "actors": {"planner-1": ["planner"], "*": ["guest"]}}
 //
-// ops are read, set, patch, incr, max, min, append, unset, accept, dismiss; `write` is all but read, `*` is all. A grant without `boards` or
-// `paths` speaks of all of them, without `cap` of every confidence. The actor `*` is everybody who is not named; who is named nowhere
-// and has no `*` may do nothing.
+// ops are read, set, patch, incr, max, min, append, unset, accept, dismiss; `write` is all but read, `*` is all. A
+// grant without `boards` or `paths` speaks of all of them, without `cap` of every confidence. The actor `*` is
+// everybody who is not named; who is named nowhere and has no `*` may do nothing.
 #pragma once
 
 #include <filesystem>

@@ -27,7 +27,7 @@ struct Sockets {
   std::unique_ptr<net::Router> request;
   std::unique_ptr<net::Router> query;
   std::unique_ptr<net::Router> feed;
-  std::unique_ptr<net::Publisher> open_feed;   // null: not offered
+  std::unique_ptr<net::Publisher> open_feed;  // null: not offered
 };
 
 class RunningServer final : public Server {
@@ -36,7 +36,7 @@ class RunningServer final : public Server {
       : options_(std::move(options)), context_(std::move(context)) {}
   ~RunningServer() override { static_cast<void>(stop()); }
 
-  Result<void> open();   // once, before anything else
+  Result<void> open();  // once, before anything else
 
   const Endpoints& endpoints() const override { return endpoints_; }
   const std::string& epoch() const override { return epoch_; }
@@ -70,11 +70,11 @@ class RunningServer final : public Server {
   std::unique_ptr<QueryLoop> query_;
   std::unique_ptr<FeedLoop> feed_;
 
-  std::mutex mutex_;                     // guards running_ and failure_: any thread may wait for the end of the others
+  std::mutex mutex_;  // guards running_ and failure_: any thread may wait for the end of the others
   std::condition_variable ended_;
   std::size_t running_ = 0;
   std::optional<Failure> failure_;
-  std::mutex closing_;                   // guards the threads themselves and what `stop` takes apart: several threads may stop at once
+  std::mutex closing_;  // guards the threads themselves and what `stop` takes apart: several threads may stop at once
   std::vector<std::thread> threads_;
 };
 
@@ -100,7 +100,8 @@ Result<void> RunningServer::check_options() {
   all.insert(all.end(), {options_.query_listen, options_.feed_listen});
   if (!options_.open_feed_listen.empty()) all.push_back(options_.open_feed_listen);
   for (const std::string& endpoint : all) {
-    if (auto defect = endpoint_defect(endpoint, options_.allow_inproc)) return fail(Fault::bad_config, std::move(*defect));
+    if (auto defect = endpoint_defect(endpoint, options_.allow_inproc))
+      return fail(Fault::bad_config, std::move(*defect));
   }
   return {};
 }
@@ -126,7 +127,8 @@ Result<Sockets> RunningServer::bind() {
   auto feed = bind_router({options_.feed_listen}, limits::feed_send_queue);
   if (!feed) return tl::unexpected(feed.error());
   Sockets sockets{std::move(*request), std::move(*query), std::move(*feed), nullptr};
-  endpoints_ = {sockets.request->endpoints(), sockets.query->endpoints().front(), sockets.feed->endpoints().front(), {}};
+  endpoints_ = {
+      sockets.request->endpoints(), sockets.query->endpoints().front(), sockets.feed->endpoints().front(), {}};
   if (options_.open_feed_listen.empty()) return sockets;
   auto open_feed = net::Publisher::bind(*context_, with_address(options_.open_feed_listen));
   if (!open_feed) return tl::unexpected(open_feed.error());
@@ -135,7 +137,8 @@ Result<Sockets> RunningServer::bind() {
   return sockets;
 }
 
-Result<std::unique_ptr<net::Router>> RunningServer::bind_router(const std::vector<std::string>& endpoints, int send_queue) {
+Result<std::unique_ptr<net::Router>> RunningServer::bind_router(const std::vector<std::string>& endpoints,
+                                                                int send_queue) {
   std::vector<std::string> addresses;
   for (const std::string& endpoint : endpoints) addresses.push_back(with_address(endpoint));
   net::RouterOptions router;
@@ -160,11 +163,14 @@ void RunningServer::start(Sockets sockets) {
   started_ms_ = steady_now_ms();
   pipeline_ = std::make_unique<Pipeline>(*store_, options_.roles);
   feed_ = std::make_unique<FeedLoop>(clock_, std::move(sockets.feed), std::move(sockets.open_feed), options_.roles,
-                                     FeedService(*store_, options_.roles, welcome()), queue_, counters_, options_.heartbeat_ms);
-  query_ = std::make_unique<QueryLoop>(clock_, std::move(sockets.query),
-                                       QueryService(*store_, options_.roles, welcome(), [this] { return counters_value(); }));
-  commit_ = std::make_unique<CommitLoop>(clock_, std::move(sockets.request), RequestService(*pipeline_, welcome()), queue_,
-                                         [this] { feed_->wake(); }, counters_, [this](const Failure& failure) { on_fatal(failure); });
+                                     FeedService(*store_, options_.roles, welcome()), queue_, counters_,
+                                     options_.heartbeat_ms);
+  query_ = std::make_unique<QueryLoop>(
+      clock_, std::move(sockets.query),
+      QueryService(*store_, options_.roles, welcome(), [this] { return counters_value(); }));
+  commit_ = std::make_unique<CommitLoop>(
+      clock_, std::move(sockets.request), RequestService(*pipeline_, welcome()), queue_, [this] { feed_->wake(); },
+      counters_, [this](const Failure& failure) { on_fatal(failure); });
   running_ = 3;
   start_thread(*query_, [] {});
   start_thread(*feed_, [] {});
@@ -173,8 +179,13 @@ void RunningServer::start(Sockets sockets) {
     query_->ask_to_stop();
     feed_->ask_to_stop();
   });
-  log(LogLevel::info, "started", {{"data", options_.data.string()}, {"epoch", epoch_}, {"request", list_of(endpoints_.request)},
-                                  {"query", endpoints_.query}, {"feed", endpoints_.feed}, {"open_feed", endpoints_.open_feed}});
+  log(LogLevel::info, "started",
+      {{"data", options_.data.string()},
+       {"epoch", epoch_},
+       {"request", list_of(endpoints_.request)},
+       {"query", endpoints_.query},
+       {"feed", endpoints_.feed},
+       {"open_feed", endpoints_.open_feed}});
 }
 
 void RunningServer::start_thread(Loop& loop, std::function<void()> at_end) {

@@ -1,4 +1,5 @@
-// The broker as one object: opens the store, binds the endpoints, runs the threads, stops cleanly. Used by tafeld and by the embedded SDK.
+// The broker as one object: opens the store, binds the endpoints, runs the threads, stops cleanly. Used by tafeld and
+// by the embedded SDK.
 #pragma once
 
 #include <filesystem>
@@ -16,19 +17,20 @@ class Context;
 namespace tafel::broker {
 
 struct ServerOptions {
-  std::filesystem::path data;                              // data directory
-  std::vector<std::string> listen{"tcp://127.0.0.1:7117"};  // request endpoints: loopback tcp or ipc (inproc when embedded)
-  std::string query_listen;                                // empty: beside the first request endpoint, port chosen by the system
+  std::filesystem::path data;  // data directory
+  std::vector<std::string> listen{
+      "tcp://127.0.0.1:7117"};  // request endpoints: loopback tcp or ipc (inproc when embedded)
+  std::string query_listen;     // empty: beside the first request endpoint, port chosen by the system
   std::string feed_listen;
-  std::string open_feed_listen;                            // XPUB; empty: off
+  std::string open_feed_listen;  // XPUB; empty: off
   RoleTable roles;
   std::int64_t heartbeat_ms = 1000;
-  std::size_t quota_bytes = 0;                             // 0: the default of limits.hpp
-  bool allow_inproc = false;                               // embedded
+  std::size_t quota_bytes = 0;  // 0: the default of limits.hpp
+  bool allow_inproc = false;    // embedded
 };
 
 struct Endpoints {
-  std::vector<std::string> request;                        // as really bound
+  std::vector<std::string> request;  // as really bound
   std::string query;
   std::string feed;
   std::string open_feed;
@@ -38,7 +40,7 @@ class Server {
  public:
   // Everything is bound and recovered when it returns. `context` is shared when embedded (null: its own).
   static Result<std::unique_ptr<Server>> start(ServerOptions options, std::shared_ptr<net::Context> context = nullptr);
-  virtual ~Server() = default;                             // stops
+  virtual ~Server() = default;  // stops
 
   virtual const Endpoints& endpoints() const = 0;
   virtual const std::string& epoch() const = 0;

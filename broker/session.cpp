@@ -8,7 +8,7 @@
 namespace tafel::broker {
 namespace {
 
-constexpr std::string_view system_actor = "system";   // writes what the server does by itself, such as expiry
+constexpr std::string_view system_actor = "system";  // writes what the server does by itself, such as expiry
 
 codec::Message refuse(const codec::Message& hello, ErrorCode code, std::string message, bool retryable = false) {
   ErrorInfo error;
@@ -21,7 +21,8 @@ codec::Message refuse(const codec::Message& hello, ErrorCode code, std::string m
 std::optional<codec::Message> defect_of(const codec::Message& message, const codec::Hello& hello) {
   if (hello.protocol != codec::protocol_version) {
     return refuse(message, ErrorCode::bad_request,
-                  "protocol " + std::to_string(hello.protocol) + " is not spoken here: right is " + std::to_string(codec::protocol_version));
+                  "protocol " + std::to_string(hello.protocol) + " is not spoken here: right is " +
+                      std::to_string(codec::protocol_version));
   }
   if (auto defect = name_defect(hello.actor)) return refuse(message, ErrorCode::bad_value, "actor: " + *defect);
   if (hello.actor == system_actor) {
@@ -46,7 +47,8 @@ codec::Message Sessions::greet(const PeerId& peer, const codec::Message& hello, 
     known = sessions_.emplace(peer, Session{read->actor, steady_ms}).first;
   }
   if (known->second.actor != read->actor) {
-    return refuse(hello, ErrorCode::forbidden, "this connection belongs to \"" + known->second.actor + "\": another actor needs its own");
+    return refuse(hello, ErrorCode::forbidden,
+                  "this connection belongs to \"" + known->second.actor + "\": another actor needs its own");
   }
   known->second.last_seen_ms = steady_ms;
   return {std::string(codec::message::welcome), hello.id, codec::to_value(welcome_)};

@@ -1,5 +1,5 @@
-// Who is on a connection. Without identities (loopback and ipc only) the actor is claimed in the hello; it is bound to the connection then,
-// and no later message can change or forge it.
+// Who is on a connection. Without identities (loopback and ipc only) the actor is claimed in the hello; it is bound to
+// the connection then, and no later message can change or forge it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@ namespace tafel::broker {
 
 struct Session {
   std::string actor;
-  std::int64_t last_seen_ms = 0;   // steady time
+  std::int64_t last_seen_ms = 0;  // steady time
 };
 
 class Sessions {
  public:
   explicit Sessions(codec::Welcome welcome) : welcome_(std::move(welcome)) {}
 
-  // Answers a hello: welcome, or an error (protocol not spoken, bad actor name, another actor than before, too many sessions).
+  // Answers a hello: welcome, or an error (protocol not spoken, bad actor name, another actor than before, too many
+  // sessions).
   codec::Message greet(const PeerId& peer, const codec::Message& hello, std::int64_t steady_ms);
   // The session of a peer, touched; null before its hello.
   const Session* find(const PeerId& peer, std::int64_t steady_ms);

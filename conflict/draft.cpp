@@ -84,7 +84,8 @@ std::optional<Kind> Draft::kind_in_board(const Path& path, bool ignore_overlaid_
 std::optional<Kind> Draft::kind(const Path& path) const {
   bool parts_overlaid = false;
   bool leaf_gone = false;
-  for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}}); at != overlay_.end() && at->first.path == path; ++at) {
+  for (auto at = overlay_.lower_bound(CellKey{path, Part::leaf, {}}); at != overlay_.end() && at->first.path == path;
+       ++at) {
     if (at->first.part == Part::suggestion) break;
     if (at->second) return kind_of(*at->second);
     (at->first.part == Part::leaf ? leaf_gone : parts_overlaid) = true;

@@ -1,5 +1,5 @@
-// The board as one delta leaves it while it is being judged: the view before the delta, under the changes made so far. What has
-// expired is absent here, whether it was swept or not.
+// The board as one delta leaves it while it is being judged: the view before the delta, under the changes made so far.
+// What has expired is absent here, whether it was swept or not.
 #pragma once
 
 #include <map>
@@ -17,9 +17,10 @@ class Draft {
 
   // As it is now, with the changes of this delta.
   std::optional<Cell> cell(const CellKey& key) const;
-  std::optional<Kind> kind(const Path& path) const;                       // nullopt: the leaf is absent
-  std::vector<std::pair<Path, Kind>> leaves_below(const Path& path, std::size_t count_max) const;  // strictly below, in path order
-  std::vector<std::pair<CellKey, Cell>> parts(const Path& path, Part part) const;                   // in the order of their ids
+  std::optional<Kind> kind(const Path& path) const;  // nullopt: the leaf is absent
+  std::vector<std::pair<Path, Kind>> leaves_below(const Path& path,
+                                                  std::size_t count_max) const;    // strictly below, in path order
+  std::vector<std::pair<CellKey, Cell>> parts(const Path& path, Part part) const;  // in the order of their ids
   bool has_part(const Path& path, Part part) const;
 
   // As the writer saw it: after version `base`, without this delta.
@@ -27,8 +28,8 @@ class Draft {
   std::vector<std::pair<CellKey, Cell>> seen_parts(const Path& path, Part part) const;
 
   void put(const CellKey& key, std::optional<Cell> image);
-  // Removes what has expired at, above and below an absent leaf before it is written: stored cells keep to the structure whatever the
-  // clock of a reader says.
+  // Removes what has expired at, above and below an absent leaf before it is written: stored cells keep to the
+  // structure whatever the clock of a reader says.
   void make_room(const Path& path);
 
   // Changes since a point, to be taken back when an op is rejected.
@@ -36,11 +37,11 @@ class Draft {
   void back_to(std::size_t point);
 
   bool is_changed() const { return !overlay_.empty(); }
-  std::vector<Change> changes() const;                                    // by cell key
+  std::vector<Change> changes() const;  // by cell key
 
   const BoardView& board() const { return board_; }
   Version base() const { return base_; }
-  Version version() const { return board_.version() + 1; }                // the one that this delta takes
+  Version version() const { return board_.version() + 1; }  // the one that this delta takes
   TimeMs now() const { return now_; }
 
  private:

@@ -28,7 +28,9 @@ Value guard_of(const Draft& before, const Path& path, const Rights& rights) {
 }
 
 bool same_elements(const List& left, const List& right) {
-  const auto in = [](const List& list, const Value& wanted) { return std::find(list.begin(), list.end(), wanted) != list.end(); };
+  const auto in = [](const List& list, const Value& wanted) {
+    return std::find(list.begin(), list.end(), wanted) != list.end();
+  };
   return std::all_of(left.begin(), left.end(), [&](const Value& v) { return in(right, v); }) &&
          std::all_of(right.begin(), right.end(), [&](const Value& v) { return in(left, v); });
 }
@@ -64,16 +66,19 @@ struct Checker {
 
   // The form of an expected value, and whether this actor may compare with it: that would be reading.
   std::optional<ErrorInfo> check_value(const Guard& guard, const Value& expected) const {
-    if (const auto defect = find_defect(expected)) return error_at(ErrorCode::bad_value, guard.text, "expect: " + defect->message);
+    if (const auto defect = find_defect(expected))
+      return error_at(ErrorCode::bad_value, guard.text, "expect: " + defect->message);
     if (rights.may_read(guard.path)) return std::nullopt;
-    return error_at(ErrorCode::forbidden, guard.text, fmt::format("{} may not be read, so no value of it can be expected", guard.text));
+    return error_at(ErrorCode::forbidden, guard.text,
+                    fmt::format("{} may not be read, so no value of it can be expected", guard.text));
   }
 
   std::optional<ErrorInfo> check_version(const Guard& guard, Version expected) const {
     const Version found = last_change(before, guard.path);
     if (found == expected) return std::nullopt;
     return stale(guard, Value(expected),
-                 fmt::format("{} was last changed at version {}, not {}; read it again and decide anew", guard.text, found, expected));
+                 fmt::format("{} was last changed at version {}, not {}; read it again and decide anew", guard.text,
+                             found, expected));
   }
 
   ErrorInfo stale(const Guard& guard, Value expected, std::string message) const {
@@ -116,7 +121,8 @@ std::optional<ErrorInfo> check_expect(const Draft& before, const Expect& expect,
     const Value& expected = expect.values[i].second;
     if (auto error = checker.check_value(guard, expected)) return error;
     if (is_as_expected(before, guard.path, expected)) continue;
-    return checker.stale(guard, expected, fmt::format("{} is not {} now; read it again and decide anew", guard.text, brief(expected)));
+    return checker.stale(guard, expected,
+                         fmt::format("{} is not {} now; read it again and decide anew", guard.text, brief(expected)));
   }
   return std::nullopt;
 }

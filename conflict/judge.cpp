@@ -28,19 +28,22 @@ ErrorInfo delta_error(ErrorCode code, std::string message, Value expected, Value
 
 std::optional<ErrorInfo> check_base(const BoardView& board, const Delta& delta, const Stamp& stamp) {
   if (!delta.epoch.empty() && delta.epoch != stamp.epoch) {
-    return delta_error(ErrorCode::wrong_epoch,
-                       "the store is another one than the delta was made for, so its versions mean nothing here; read again",
-                       Value(delta.epoch), Value(stamp.epoch));
+    return delta_error(
+        ErrorCode::wrong_epoch,
+        "the store is another one than the delta was made for, so its versions mean nothing here; read again",
+        Value(delta.epoch), Value(stamp.epoch));
   }
   const Version base = delta.base.value_or(board.version());
   if (base > board.version()) {
-    return delta_error(ErrorCode::future_base, fmt::format("base {} lies above the board's version {}", base, board.version()),
-                       Value(base), Value(board.version()));
+    return delta_error(ErrorCode::future_base,
+                       fmt::format("base {} lies above the board's version {}", base, board.version()), Value(base),
+                       Value(board.version()));
   }
   if (base < board.floor()) {
-    return delta_error(ErrorCode::base_too_old,
-                       fmt::format("base {} lies below the retained history, which begins at {}; read again", base, board.floor()),
-                       Value(base), Value(board.floor()));
+    return delta_error(
+        ErrorCode::base_too_old,
+        fmt::format("base {} lies below the retained history, which begins at {}; read again", base, board.floor()),
+        Value(base), Value(board.floor()));
   }
   return std::nullopt;
 }
@@ -56,7 +59,12 @@ class OpsJudge {
  public:
   OpsJudge(const BoardView& board, const Schema& schema, const Rights& rights, const Delta& delta, const Stamp& stamp,
            std::vector<PlannedOp> plan, Version base)
-      : schema_(schema), rights_(rights), delta_(delta), stamp_(stamp), plan_(std::move(plan)), draft_(board, base, stamp.now) {}
+      : schema_(schema),
+        rights_(rights),
+        delta_(delta),
+        stamp_(stamp),
+        plan_(std::move(plan)),
+        draft_(board, base, stamp.now) {}
 
   // The first refusal when the delta is atomic; otherwise refused ops stay in the results.
   Verdict<std::vector<OpOutcome>> run() {
@@ -132,8 +140,9 @@ class OpsJudge {
     for (const std::string& text : {op.op->path, op.op->from}) {
       const auto path = Path::parse(text);
       if (!path || !is_inside_list(draft_, *path)) continue;  // there is no `from`, or it points at a field
-      return refusal(ErrorCode::bad_path, op.index, op.op->path,
-                     fmt::format("{} points into a list: add with a pointer that ends in /-, or patch it by its elements", text));
+      return refusal(
+          ErrorCode::bad_path, op.index, op.op->path,
+          fmt::format("{} points into a list: add with a pointer that ends in /-, or patch it by its elements", text));
     }
     return std::nullopt;
   }
@@ -190,7 +199,9 @@ std::vector<PlannedOp> plan_all(const std::vector<Op>& ops, const Schema& schema
 
 // --- results ---------------------------------------------------------------------------------------------------------
 
-bool comes_before(const std::optional<Reason>& left, const std::optional<Reason>& right) { return left && (!right || *left < *right); }
+bool comes_before(const std::optional<Reason>& left, const std::optional<Reason>& right) {
+  return left && (!right || *left < *right);
+}
 
 // The outcome of an op is the first that holds for any of its leaves; leaves with another one are listed.
 OpResult combine(const std::vector<LeafOutcome>& leaves) {
@@ -221,7 +232,8 @@ bool shows_value(const Draft& draft, const Path& path, const Value& written) {
   const auto* list = written.get_if<List>();
   if (list != nullptr && draft.kind(path) == Kind::set) {
     const auto elements = draft.parts(path, Part::element);
-    return std::all_of(list->begin(), list->end(), [&](const Value& e) { return draft.cell(element_key(path, e)).has_value(); }) &&
+    return std::all_of(list->begin(), list->end(),
+                       [&](const Value& e) { return draft.cell(element_key(path, e)).has_value(); }) &&
            std::all_of(elements.begin(), elements.end(),
                        [&](const auto& part) { return contains(*list, std::get<ElementCell>(part.second).value); });
   }
@@ -229,7 +241,8 @@ bool shows_value(const Draft& draft, const Path& path, const Value& written) {
   return shown && shown->value == written;
 }
 
-// The board shows something else than what the task wrote. Looks only at what the task named: sets and logs can be large.
+// The board shows something else than what the task wrote. Looks only at what the task named: sets and logs can be
+// large.
 bool differs(const Task& task, const Draft& draft) {
   const auto is_there = [&](const Value& element) { return draft.cell(element_key(task.path, element)).has_value(); };
   const auto missing = [&](const Value& element) { return !is_there(element); };
@@ -239,7 +252,8 @@ bool differs(const Task& task, const Draft& draft) {
     case Task::Type::max:
     case Task::Type::min: return !shows_value(draft, task.path, task.value);
     case Task::Type::patch:
-      return std::any_of(task.add.begin(), task.add.end(), missing) || std::any_of(task.remove.begin(), task.remove.end(), unwanted);
+      return std::any_of(task.add.begin(), task.add.end(), missing) ||
+             std::any_of(task.remove.begin(), task.remove.end(), unwanted);
     case Task::Type::add_item: return draft.kind(task.path) == Kind::set && missing(task.value);
     case Task::Type::unset:
     case Task::Type::incr:
@@ -253,10 +267,12 @@ bool differs(const Task& task, const Draft& draft) {
 }
 
 // `current` of one op: of its one leaf, or a map of the leaves that show something else.
-std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome, const Draft& draft, const Rights& rights) {
+std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome, const Draft& draft,
+                                  const Rights& rights) {
   std::vector<std::pair<Path, std::optional<Current>>> others;
   for (const LeafOutcome& leaf : outcome.leaves) {
-    if (leaf.outcome == Outcome::ignored_blank || leaf.reason == Reason::overridden || !rights.may_read(leaf.path)) continue;
+    if (leaf.outcome == Outcome::ignored_blank || leaf.reason == Reason::overridden || !rights.may_read(leaf.path))
+      continue;
     const auto task = std::find_if(op.tasks.begin(), op.tasks.end(), [&](const Task& t) {
       return t.path == leaf.path || (t.type == Task::Type::unset && leaf.path.is_below(t.path));
     });
@@ -267,7 +283,8 @@ std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome,
     if (gated || stays || differs(*task, draft)) others.emplace_back(leaf.path, shown_leaf(draft, leaf.path, false));
   }
   if (others.empty()) return std::nullopt;
-  if (others.size() == 1 && outcome.leaves.size() == 1) return others.front().second ? others.front().second : Current{};
+  if (others.size() == 1 && outcome.leaves.size() == 1)
+    return others.front().second ? others.front().second : Current{};
   Current current;
   Value map{Map{}};
   for (auto& [path, shown] : others) {
@@ -292,8 +309,8 @@ OpResult result_of(const PlannedOp& op, const OpOutcome& outcome, const Draft& d
 
 }  // namespace
 
-tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& schema, const Rights& rights, const Delta& delta,
-                                         const Stamp& stamp) {
+tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& schema, const Rights& rights,
+                                         const Delta& delta, const Stamp& stamp) {
   if (auto error = check_base(board, delta, stamp)) return tl::unexpected(std::move(*error));
   Judgement judgement;
   judgement.base = delta.base.value_or(board.version());

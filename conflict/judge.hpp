@@ -1,4 +1,5 @@
-// The merge rules as one pure function: no I/O, clock, thread, random or global. The laws it obeys are in docs/semantics.md.
+// The merge rules as one pure function: no I/O, clock, thread, random or global. The laws it obeys are in
+// docs/semantics.md.
 #pragma once
 
 #include <string>
@@ -15,8 +16,8 @@ namespace tafel::conflict {
 // What the judgement needs from outside the board.
 struct Stamp {
   std::string actor;
-  std::string epoch;   // of the store
-  TimeMs now = 0;      // of the event; at or above the time of the event before it
+  std::string epoch;  // of the store
+  TimeMs now = 0;     // of the event; at or above the time of the event before it
 };
 
 struct Judgement {
@@ -25,8 +26,9 @@ struct Judgement {
   Version base = 0;               // the base it was judged at
 };
 
-// Judges `delta` on top of `board`. The caller has looked up the delta id already (idempotency) and applies the changes as
-// version board.version() + 1. A dry run (`delta.check`) is judged like any other; it is the caller who leaves it at that.
+// Judges `delta` on top of `board`. The caller has looked up the delta id already (idempotency) and applies the changes
+// as version board.version() + 1. A dry run (`delta.check`) is judged like any other; it is the caller who leaves it at
+// that.
 tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& schema, const Rights& rights,
                                          const Delta& delta, const Stamp& stamp);
 

@@ -28,7 +28,8 @@ LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right) {
   const auto confidence = writing.permitted(task.path, right);
   if (!confidence) return tl::unexpected(confidence.error());
   if (const auto kind = writing.draft.kind(task.path); kind && *kind != Kind::log) {
-    return tl::unexpected(writing.refused(ErrorCode::kind_mismatch, task.path, task.path.text() + " is no log: it has no entries"));
+    return tl::unexpected(
+        writing.refused(ErrorCode::kind_mismatch, task.path, task.path.text() + " is no log: it has no entries"));
   }
   const CellKey key = entry_key(task.path, task.mark);
   const auto cell = writing.draft.cell(key);

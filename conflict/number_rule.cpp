@@ -15,7 +15,8 @@ std::optional<CellType> current(const Draft& draft, const Path& path) {
   return std::get<CellType>(*cell);
 }
 
-ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t total, std::int64_t by, std::string_view bound) {
+ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t total, std::int64_t by,
+                        std::string_view bound) {
   return writing.refused(ErrorCode::out_of_bounds, path,
                          fmt::format("{} is {}; adding {} leaves {}", path.text(), total, by, bound));
 }
@@ -23,8 +24,10 @@ ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t t
 std::optional<ErrorInfo> check_total(const Writing& writing, const Path& path, std::int64_t before, std::int64_t by,
                                      std::int64_t after) {
   const FieldRule& rule = writing.schema.rule(path);
-  if (rule.floor && after < *rule.floor) return out_of_bounds(writing, path, before, by, fmt::format("the floor of {}", *rule.floor));
-  if (rule.ceil && after > *rule.ceil) return out_of_bounds(writing, path, before, by, fmt::format("the ceiling of {}", *rule.ceil));
+  if (rule.floor && after < *rule.floor)
+    return out_of_bounds(writing, path, before, by, fmt::format("the floor of {}", *rule.floor));
+  if (rule.ceil && after > *rule.ceil)
+    return out_of_bounds(writing, path, before, by, fmt::format("the ceiling of {}", *rule.ceil));
   return std::nullopt;
 }
 
@@ -61,7 +64,8 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   const auto written = writing.explicit_confidence();
   const auto repeats = [&](const std::optional<Cell>& cell) {
     const auto* seen = cell ? std::get_if<ExtremumCell>(&*cell) : nullptr;
-    return seen != nullptr && seen->is_max == is_max && seen->value == task.value && !(written && *written > seen->dot.confidence);
+    return seen != nullptr && seen->is_max == is_max && seen->value == task.value &&
+           !(written && *written > seen->dot.confidence);
   };
   const bool may_read = writing.rights.may_read(task.path);
   if (may_read && !writing.is_asserted() && repeats(writing.draft.seen(leaf_key(task.path)))) {
@@ -69,7 +73,8 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   }
   const auto confidence = writing.permitted(task.path, is_max ? Right::max : Right::min);
   if (!confidence) return tl::unexpected(confidence.error());
-  if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min)) return tl::unexpected(std::move(*error));
+  if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min))
+    return tl::unexpected(std::move(*error));
   auto cell = current<ExtremumCell>(writing.draft, task.path);
   const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;

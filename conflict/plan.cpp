@@ -29,11 +29,11 @@ struct Planner {
     return wrong_at(defect->too_large ? ErrorCode::too_large : ErrorCode::bad_value, path, defect->message);
   }
 
-  bool is_blank_here(const Path& path, const Value& value) const { return is_blank(value) && !schema.rule(path).allow_blank; }
-
-  Task& add_task(Task::Type type, const Path& path) {
-    return tasks.emplace_back(type, path);
+  bool is_blank_here(const Path& path, const Value& value) const {
+    return is_blank(value) && !schema.rule(path).allow_blank;
   }
+
+  Task& add_task(Task::Type type, const Path& path) { return tasks.emplace_back(type, path); }
 
   Defect spread(const Path& path, const Map& map) {
     for (const auto& [key, member] : map) {
@@ -53,7 +53,8 @@ struct Planner {
 
   Defect set_leaf(const Path& path, const Value& value, bool is_direct) {
     if (tasks.size() >= limits::delta_leaves_max) {
-      return wrong(ErrorCode::too_large, fmt::format("an op that speaks of more than {} leaves", limits::delta_leaves_max));
+      return wrong(ErrorCode::too_large,
+                   fmt::format("an op that speaks of more than {} leaves", limits::delta_leaves_max));
     }
     const auto* map = value.get_if<Map>();
     if (map != nullptr && !map->empty() && !schema.rule(path).whole) return spread(path, *map);
@@ -61,6 +62,9 @@ struct Planner {
     Task& task = add_task(is_blank_here(path, value) ? Task::Type::blank : Task::Type::set, path);
     task.value = value;
     task.is_direct = is_direct;
+    const auto* list = value.get_if<List>();
+    const bool keeps_blanks = schema.rule(path).allow_blank;
+    task.is_list = list != nullptr && (keeps_blanks || !std::all_of(list->begin(), list->end(), is_blank));
     return std::nullopt;
   }
 
@@ -128,7 +132,8 @@ struct Planner {
   Defect plan_mark(const Path& path, Task::Type type, const std::string& text) {
     const auto mark = mark_from_text(text);
     if (!mark) {
-      return wrong(ErrorCode::bad_value, fmt::format("an id like \"5.0\" (version, op index) is needed, found \"{}\"", text));
+      return wrong(ErrorCode::bad_value,
+                   fmt::format("an id like \"5.0\" (version, op index) is needed, found \"{}\"", text));
     }
     add_task(type, path).mark = *mark;
     return std::nullopt;
@@ -186,7 +191,8 @@ struct Planner {
     }
     const auto path = Path::parse(op.path);
     if (!path) return wrong(ErrorCode::bad_path, path.error().message);
-    if (path->is_reserved()) return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
+    if (path->is_reserved())
+      return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
     if (auto defect = check_ttl(ttl_ms)) return defect;
     return plan_by_verb(*path);
   }
@@ -196,13 +202,9 @@ bool contains(const std::vector<Value>& elements, const Value& wanted) {
   return std::find(elements.begin(), elements.end(), wanted) != elements.end();
 }
 
-// A list with at least one element that says something.
-bool is_list_set(const Task& task) {
-  const auto* list = task.type == Task::Type::set ? task.value.get_if<List>() : nullptr;
-  return list != nullptr && !std::all_of(list->begin(), list->end(), is_blank);
+bool unsets(const Task& task, const Path& path) {
+  return task.type == Task::Type::unset && path.is_at_or_below(task.path);
 }
-
-bool unsets(const Task& task, const Path& path) { return task.type == Task::Type::unset && path.is_at_or_below(task.path); }
 
 }  // namespace
 
@@ -245,7 +247,7 @@ bool LastWord::on_register(const Path& path, std::size_t after_op) const {
 
 bool LastWord::on_all_elements(const Path& path, bool holds_another_kind, std::size_t after_op) const {
   return any_later(after_op, [&](const PlannedOp&, const Task& task) {
-    const bool sets_list = !holds_another_kind && is_list_set(task);
+    const bool sets_list = !holds_another_kind && task.is_list;
     const bool resets = task.path == path && (sets_list || (task.type == Task::Type::patch && task.reset));
     return resets || unsets(task, path);
   });

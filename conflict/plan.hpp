@@ -1,5 +1,5 @@
-// First pass over a delta: the form of every op is checked, maps are spread over their leaves, and what each op speaks of is known, so
-// that the last word on a leaf or element can stand.
+// First pass over a delta: the form of every op is checked, maps are spread over their leaves, and what each op speaks
+// of is known, so that the last word on a leaf or element can stand.
 #pragma once
 
 #include <optional>
@@ -15,17 +15,31 @@ namespace tafel::conflict {
 
 // One leaf that an op speaks of. An `unset` is one task for everything at and below its path.
 struct Task {
-  enum class Type : std::uint8_t { set, patch, add_item, incr, max, min, append, unset, unset_entry, accept, dismiss, blank };
+  enum class Type : std::uint8_t {
+    set,
+    patch,
+    add_item,
+    incr,
+    max,
+    min,
+    append,
+    unset,
+    unset_entry,
+    accept,
+    dismiss,
+    blank
+  };
   Task(Type task_type, Path task_path) : type(task_type), path(std::move(task_path)) {}
 
   Type type;
   Path path;
-  Value value;                       // set, add_item, incr (the amount), max, min, append
-  std::vector<Value> add;            // patch, without blanks and duplicates
+  Value value;             // set, add_item, incr (the amount), max, min, append
+  std::vector<Value> add;  // patch, without blanks and duplicates
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;
-  Mark mark;                         // unset_entry, accept, dismiss
-  bool is_direct = true;             // the op names this leaf; false when spread from a map
+  Mark mark;              // unset_entry, accept, dismiss
+  bool is_direct = true;  // the op names this leaf; false when spread from a map
+  bool is_list = false;   // set: a list that says something; at a set field it speaks of every element
 };
 
 struct PlannedOp {
@@ -33,8 +47,8 @@ struct PlannedOp {
   std::size_t index = 0;
   std::vector<Task> tasks;
   std::optional<std::int64_t> ttl_ms;
-  bool speaks_of_register = false;   // accept: what it takes over is a value, or an unset, of the whole leaf
-  std::optional<ErrorInfo> error;    // its form is wrong
+  bool speaks_of_register = false;  // accept: what it takes over is a value, or an unset, of the whole leaf
+  std::optional<ErrorInfo> error;   // its form is wrong
 };
 
 // Plans one op; the error is in the result.
@@ -49,7 +63,8 @@ class LastWord {
   LastWord(const std::vector<PlannedOp>& ops, const std::set<std::size_t>& rejected) : ops_(ops), rejected_(rejected) {}
 
   bool on_register(const Path& path, std::size_t after_op) const;
-  // A reset or an unset speaks of every element. A list that is set is a reset where the path holds a set, or nothing yet.
+  // A reset or an unset speaks of every element. A list that is set is a reset where the path holds a set, or nothing
+  // yet.
   bool on_all_elements(const Path& path, bool holds_another_kind, std::size_t after_op) const;
   bool on_element(const Path& path, const Value& element, std::size_t after_op) const;
   // An earlier op of the delta is a patch of this path.

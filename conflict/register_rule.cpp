@@ -22,9 +22,9 @@ bool echoes_parts(const Draft& draft, const Path& path, const Value& value) {
   auto entries = draft.seen_parts(path, Part::entry);
   std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (!entries.empty()) {
-    return std::equal(entries.begin(), entries.end(), list->begin(), list->end(), [](const auto& part, const Value& item) {
-      return std::get<EntryCell>(part.second).value == item;
-    });
+    return std::equal(
+        entries.begin(), entries.end(), list->begin(), list->end(),
+        [](const auto& part, const Value& item) { return std::get<EntryCell>(part.second).value == item; });
   }
   std::set<std::string> seen;
   for (const auto& [key, cell] : draft.seen_parts(path, Part::element)) seen.insert(key.id);
@@ -41,7 +41,8 @@ bool is_echo(const Writing& writing, const Task& task) {
   if (const auto* counter = std::get_if<CounterCell>(&*cell)) return task.value == Value(counter->total);
   if (const auto* extremum = std::get_if<ExtremumCell>(&*cell)) return task.value == extremum->value;
   const auto siblings = siblings_of(cell);
-  const auto same = std::find_if(siblings.begin(), siblings.end(), [&](const Sibling& s) { return s.value == task.value; });
+  const auto same =
+      std::find_if(siblings.begin(), siblings.end(), [&](const Sibling& s) { return s.value == task.value; });
   if (same == siblings.end()) return false;
   if (!task.is_direct) return true;
   const bool is_choice = siblings.size() > 1;
@@ -65,15 +66,17 @@ LeafVerdict reset_set(const Writing& writing, const Task& task, Right right) {
   for (const Value& element : *task.value.get_if<List>()) {
     if (!is_blank(element) || writing.schema.rule(task.path).allow_blank) elements.push_back(element);
   }
-  if (elements.empty() && !writing.schema.rule(task.path).allow_blank) return outcome_of(task.path, Outcome::ignored_blank);
+  if (elements.empty() && !writing.schema.rule(task.path).allow_blank)
+    return outcome_of(task.path, Outcome::ignored_blank);
   return merge_set(writing, task.path, set_intent(writing, task.path, {}, {}, elements), right, false);
 }
 
 ErrorInfo concurrent_change(const Writing& writing, const Path& path, const Sibling& other) {
-  ErrorInfo error = writing.refused(ErrorCode::stale, path,
-                                    fmt::format("{} was changed to {} at version {}, which this delta (base {}) had not seen; "
-                                                "read it and decide again",
-                                                path.text(), brief(other.value), other.dot.version(), writing.draft.base()));
+  ErrorInfo error =
+      writing.refused(ErrorCode::stale, path,
+                      fmt::format("{} was changed to {} at version {}, which this delta (base {}) had not seen; "
+                                  "read it and decide again",
+                                  path.text(), brief(other.value), other.dot.version(), writing.draft.base()));
   error.retryable = true;
   if (writing.rights.may_read(path)) {
     error.found = Value(Map{{"version", Value(other.dot.version())}, {"value", other.value}});
@@ -88,7 +91,8 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
   const Dot dot = writing.dot(confidence);
   const auto stronger = [&](const Sibling& s) { return s.dot.confidence > confidence; };
   if (std::any_of(siblings.begin(), siblings.end(), stronger)) {
-    const bool said = std::any_of(siblings.begin(), siblings.end(), [&](const Sibling& s) { return stronger(s) && s.value == value; });
+    const bool said = std::any_of(siblings.begin(), siblings.end(),
+                                  [&](const Sibling& s) { return stronger(s) && s.value == value; });
     if (said) return outcome_of(path, Outcome::unchanged, Reason::repeated);
     return gate(writing, path, SuggestionCell::Act::set, value, confidence);
   }
@@ -97,7 +101,8 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
   std::vector<const Sibling*> weaker;  // concurrent and below this confidence: they become suggestions
   const OnConflict policy = writing.schema.rule(path).on_conflict;
   for (const Sibling& sibling : siblings) {
-    if (sibling.dot.version() <= draft.base() || sibling.value == value) continue;  // superseded, or merged into this write
+    if (sibling.dot.version() <= draft.base() || sibling.value == value)
+      continue;  // superseded, or merged into this write
     if (sibling.dot.confidence < confidence) {
       weaker.push_back(&sibling);
     } else if (policy == OnConflict::keep_both) {
@@ -109,9 +114,9 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
     }
   }
   if (merged.siblings.size() >= limits::siblings_max) {
-    return tl::unexpected(writing.refused(ErrorCode::too_large, path,
-                                          fmt::format("{} holds {} unresolved values; read it and choose one first", path.text(),
-                                                      limits::siblings_max)));
+    return tl::unexpected(writing.refused(
+        ErrorCode::too_large, path,
+        fmt::format("{} holds {} unresolved values; read it and choose one first", path.text(), limits::siblings_max)));
   }
   if (siblings.empty()) draft.make_room(path);
   settle(draft, path, confidence);

@@ -33,8 +33,8 @@ tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right r
   if (!written) return std::min(Confidence::stated, *cap);
   if (*written <= *cap) return *written;
   return tl::unexpected(refused(ErrorCode::forbidden, path,
-                                fmt::format("{} may write {} at most at confidence {}, not {}", stamp.actor, path.text(),
-                                            name_of(*cap), name_of(*written))));
+                                fmt::format("{} may write {} at most at confidence {}, not {}", stamp.actor,
+                                            path.text(), name_of(*cap), name_of(*written))));
 }
 
 Dot Writing::dot(Confidence confidence) const {
@@ -61,9 +61,10 @@ std::optional<ErrorInfo> check_place(const Writing& writing, const Path& path, K
   const auto present = writing.draft.kind(path);
   if (!present) {
     if (const auto above = leaf_above(writing.draft, path)) {
-      return writing.refused(ErrorCode::structure_conflict, path,
-                             fmt::format("{0} holds a value, so nothing can lie below it; unset {0} first, or write another path",
-                                         above->text()));
+      return writing.refused(
+          ErrorCode::structure_conflict, path,
+          fmt::format("{0} holds a value, so nothing can lie below it; unset {0} first, or write another path",
+                      above->text()));
     }
     if (const auto below = writing.draft.leaves_below(path, 1); !below.empty()) {
       return writing.refused(ErrorCode::structure_conflict, path,
@@ -75,8 +76,8 @@ std::optional<ErrorInfo> check_place(const Writing& writing, const Path& path, K
   const auto holds = declared ? declared : present;
   if (!holds || *holds == kind) return std::nullopt;
   return writing.refused(ErrorCode::kind_mismatch, path,
-                         fmt::format("{} is {}; {} needs {}", path.text(), in_words(*holds), name_of(writing.op.op->verb),
-                                     in_words(kind)));
+                         fmt::format("{} is {}; {} needs {}", path.text(), in_words(*holds),
+                                     name_of(writing.op.op->verb), in_words(kind)));
 }
 
 bool holds_another_kind(const Writing& writing, const Path& path) {

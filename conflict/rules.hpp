@@ -1,4 +1,5 @@
-// The merge rules, one function per kind. Each judges one task of one op on the draft, changes it, and says what became of it.
+// The merge rules, one function per kind. Each judges one task of one op on the draft, changes it, and says what became
+// of it.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ struct LeafOutcome {
   Outcome outcome = Outcome::unchanged;
   std::optional<Reason> reason;
   std::vector<std::string> held;
-  bool gated = false;                // the confidence gate kept it, now or (repeated) before
+  bool gated = false;  // the confidence gate kept it, now or (repeated) before
 };
 using LeafVerdict = tl::expected<LeafOutcome, ErrorInfo>;
 
@@ -35,15 +36,17 @@ struct Writing {
   // The confidence that was written down, on the op or the delta.
   std::optional<Confidence> explicit_confidence() const;
   bool is_asserted() const { return op.op->assert_ || op.ttl_ms.has_value(); }
-  // The confidence at which the actor may do this here: what it wrote down (if that is within its cap), else the lower of `stated` and the cap.
+  // The confidence at which the actor may do this here: what it wrote down (if that is within its cap), else the lower
+  // of `stated` and the cap.
   tl::expected<Confidence, ErrorInfo> permitted(const Path& path, Right right) const;
-  Dot dot(Confidence confidence) const;          // of this op
+  Dot dot(Confidence confidence) const;  // of this op
   ErrorInfo refused(ErrorCode code, const Path& path, std::string message) const;
 };
 
 LeafOutcome outcome_of(const Path& path, Outcome outcome, std::optional<Reason> reason = std::nullopt);
 
-// The leaf may take an op of `kind`: it is absent (and neither below nor above another leaf) or holds that kind already.
+// The leaf may take an op of `kind`: it is absent (and neither below nor above another leaf) or holds that kind
+// already.
 std::optional<ErrorInfo> check_place(const Writing& writing, const Path& path, Kind kind);
 // The path holds a leaf that is no set.
 bool holds_another_kind(const Writing& writing, const Path& path);
@@ -52,7 +55,7 @@ LeafVerdict write_set(const Writing& writing, const Task& task, Right right);  /
 LeafVerdict write_patch(const Writing& writing, const Task& task);
 LeafVerdict write_counter(const Writing& writing, const Task& task);
 LeafVerdict write_extremum(const Writing& writing, const Task& task);
-LeafVerdict write_entry(const Writing& writing, const Task& task);             // append
+LeafVerdict write_entry(const Writing& writing, const Task& task);  // append
 LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right);
 // One result per leaf at or below the path; empty when there is none.
 tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task);
@@ -64,26 +67,28 @@ LeafVerdict dismiss_suggestion(const Writing& writing, const Task& task);
 // The unset of one present leaf at a permitted confidence (unset_rule.cpp).
 LeafVerdict unset_leaf(const Writing& writing, const Path& path, Kind kind, Confidence confidence);
 // `held` with the new suggestion's id, or `unchanged` (repeated) when it is there already.
-LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value, Confidence confidence);
+LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value,
+                 Confidence confidence);
 
 // A SetPatch as the writer meant it; `wanted` and `unwanted` have no element in common.
 struct SetIntent {
   struct Wanted {
     Value element;
-    bool is_named = false;           // stood in `add`: it may confirm
+    bool is_named = false;  // stood in `add`: it may confirm
   };
-  std::vector<Wanted> wanted;        // A of SEMANTICS 7, in order of first mention
-  std::vector<Value> unwanted;       // R
-  bool some_void = false;            // a later op has the last word on part of it
+  std::vector<Wanted> wanted;   // A of SEMANTICS 7, in order of first mention
+  std::vector<Value> unwanted;  // R
+  bool some_void = false;       // a later op has the last word on part of it
 };
 LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent& intent, Right right, bool is_direct);
 // A and R from the lists of an op, given the elements that the writer had seen.
-SetIntent set_intent(const Writing& writing, const Path& path, const std::vector<Value>& add, const std::vector<Value>& remove,
-                     const std::optional<std::vector<Value>>& reset);
+SetIntent set_intent(const Writing& writing, const Path& path, const std::vector<Value>& add,
+                     const std::vector<Value>& remove, const std::optional<std::vector<Value>>& reset);
 
 // Suggestions (suggestions.cpp).
 // Holds `act` back; its id, or nullopt when the same (act, value, confidence) is suggested there already.
-std::optional<std::string> hold(Draft& draft, const Path& path, SuggestionCell::Act act, const Value& value, const Dot& dot);
+std::optional<std::string> hold(Draft& draft, const Path& path, SuggestionCell::Act act, const Value& value,
+                                const Dot& dot);
 // An op took effect on the field: suggestions at or below its confidence that its writer had seen are settled.
 void settle(Draft& draft, const Path& path, Confidence confidence);
 

@@ -52,7 +52,8 @@ struct Merge {
     const auto is_seen = [&](const Dot& dot) { return dot.version() <= base; };
     const bool holds = std::any_of(cell->dots.begin(), cell->dots.end(),
                                    [&](const Dot& dot) { return is_seen(dot) && dot.confidence > confidence; });
-    const auto removed = std::erase_if(cell->dots, [&](const Dot& dot) { return is_seen(dot) && dot.confidence <= confidence; });
+    const auto removed =
+        std::erase_if(cell->dots, [&](const Dot& dot) { return is_seen(dot) && dot.confidence <= confidence; });
     if (holds) held_back.push_back(element);
     if (removed > 0) {
       changed = true;
@@ -65,13 +66,14 @@ struct Merge {
 
 bool is_confirmation(const Writing& writing, const ElementCell& seen) {
   const auto written = writing.explicit_confidence();
-  return written && std::all_of(seen.dots.begin(), seen.dots.end(), [&](const Dot& dot) { return *written > dot.confidence; });
+  return written &&
+         std::all_of(seen.dots.begin(), seen.dots.end(), [&](const Dot& dot) { return *written > dot.confidence; });
 }
 
 }  // namespace
 
-SetIntent set_intent(const Writing& writing, const Path& path, const std::vector<Value>& add, const std::vector<Value>& remove,
-                     const std::optional<std::vector<Value>>& reset) {
+SetIntent set_intent(const Writing& writing, const Path& path, const std::vector<Value>& add,
+                     const std::vector<Value>& remove, const std::optional<std::vector<Value>>& reset) {
   SetIntent intent;
   const auto is_void = [&](const Value& element) {
     const bool overridden = writing.last_word.on_element(path, element, writing.op.index);
@@ -84,7 +86,8 @@ SetIntent set_intent(const Writing& writing, const Path& path, const std::vector
   }
   std::set<std::string> wanted;  // element ids of A
   const auto want = [&](const Value& element) {
-    if (wanted.insert(element_id(element)).second && !is_void(element)) intent.wanted.push_back({element, contains(add, element)});
+    if (wanted.insert(element_id(element)).second && !is_void(element))
+      intent.wanted.push_back({element, contains(add, element)});
   };
   if (reset) {
     for (const Value& element : *reset) {
@@ -118,7 +121,8 @@ LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent&
   bool echoed = false;
   const bool may_read = writing.rights.may_read(path);
   for (std::size_t i = 0; i < intent.wanted.size(); ++i) {
-    const auto seen = may_read ? as_element(writing.draft.seen(element_key(path, intent.wanted[i].element))) : std::nullopt;
+    const auto seen =
+        may_read ? as_element(writing.draft.seen(element_key(path, intent.wanted[i].element))) : std::nullopt;
     const bool named = is_direct && intent.wanted[i].is_named;
     if (seen && !writing.is_asserted() && !(named && is_confirmation(writing, *seen))) {
       echoed = true;
@@ -156,7 +160,8 @@ LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent&
 }
 
 LeafVerdict write_patch(const Writing& writing, const Task& task) {
-  return merge_set(writing, task.path, set_intent(writing, task.path, task.add, task.remove, task.reset), Right::patch, true);
+  return merge_set(writing, task.path, set_intent(writing, task.path, task.add, task.remove, task.reset), Right::patch,
+                   true);
 }
 
 }  // namespace tafel::conflict

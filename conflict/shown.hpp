@@ -1,4 +1,5 @@
-// What a board shows at a path while a delta is judged: for `expect`, for `copy` and `move`, and for `current` in receipts.
+// What a board shows at a path while a delta is judged: for `expect`, for `copy` and `move`, and for `current` in
+// receipts.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,9 @@ bool says_the_same(const SuggestionCell& held, SuggestionCell::Act act, const Va
   return held.act == act && held.dot.confidence == confidence && held.value == value;
 }
 
-const SuggestionCell& as_suggestion(const std::pair<CellKey, Cell>& part) { return std::get<SuggestionCell>(part.second); }
+const SuggestionCell& as_suggestion(const std::pair<CellKey, Cell>& part) {
+  return std::get<SuggestionCell>(part.second);
+}
 
 // The suggested act as a write of the accepting actor.
 LeafVerdict perform(const Writing& writing, const Path& path, const SuggestionCell& suggestion, Confidence confidence) {
@@ -43,7 +45,8 @@ LeafVerdict perform(const Writing& writing, const Path& path, const SuggestionCe
 }
 
 // The suggestion that an accept or dismiss names, once its actor may do that.
-tl::expected<std::pair<SuggestionCell, Confidence>, ErrorInfo> find(const Writing& writing, const Task& task, Right right) {
+tl::expected<std::pair<SuggestionCell, Confidence>, ErrorInfo> find(const Writing& writing, const Task& task,
+                                                                    Right right) {
   const auto confidence = writing.permitted(task.path, right);
   if (!confidence) return tl::unexpected(confidence.error());
   const auto cell = writing.draft.cell(suggestion_key(task.path, task.mark));
@@ -55,7 +58,8 @@ tl::expected<std::pair<SuggestionCell, Confidence>, ErrorInfo> find(const Writin
 
 }  // namespace
 
-std::optional<std::string> hold(Draft& draft, const Path& path, SuggestionCell::Act act, const Value& value, const Dot& dot) {
+std::optional<std::string> hold(Draft& draft, const Path& path, SuggestionCell::Act act, const Value& value,
+                                const Dot& dot) {
   const auto held = draft.parts(path, Part::suggestion);
   const bool repeated = std::any_of(held.begin(), held.end(), [&](const auto& part) {
     return says_the_same(as_suggestion(part), act, value, dot.confidence);
@@ -65,7 +69,8 @@ std::optional<std::string> hold(Draft& draft, const Path& path, SuggestionCell::
   lasting.expires = std::nullopt;  // what was suggested stays until somebody decides
   draft.put(suggestion_key(path, dot.mark), SuggestionCell{act, value, lasting});
   const auto after = draft.parts(path, Part::suggestion);
-  if (after.size() > limits::suggestions_max) draft.put(after.front().first, std::nullopt);  // the oldest mark comes first
+  if (after.size() > limits::suggestions_max)
+    draft.put(after.front().first, std::nullopt);  // the oldest mark comes first
   return mark_text(dot.mark);
 }
 
@@ -76,7 +81,8 @@ void settle(Draft& draft, const Path& path, Confidence confidence) {
   }
 }
 
-LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value, Confidence confidence) {
+LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value,
+                 Confidence confidence) {
   auto id = hold(writing.draft, path, act, value, writing.dot(confidence));
   LeafOutcome result = id ? outcome_of(path, Outcome::held) : outcome_of(path, Outcome::unchanged, Reason::repeated);
   if (id) result.held.push_back(std::move(*id));
@@ -91,7 +97,8 @@ LeafVerdict accept_suggestion(const Writing& writing, const Task& task) {
   const auto found = find(writing, task, Right::accept);
   if (!found) return tl::unexpected(found.error());
   auto written = perform(writing, task.path, found->first, found->second);
-  if (!written || written->outcome == Outcome::held || written->gated) return written;  // still held: the suggestion stays
+  if (!written || written->outcome == Outcome::held || written->gated)
+    return written;  // still held: the suggestion stays
   writing.draft.put(suggestion_key(task.path, task.mark), std::nullopt);
   if (written->outcome == Outcome::unchanged) *written = outcome_of(task.path, Outcome::applied);
   return written;

@@ -20,7 +20,8 @@ Malformed unreadable(bool is_forbidden, std::string message) {
 void fill_in(Op& op, const Rights& rights, const Draft& draft) {
   const auto from = Path::parse(op.from);
   if (!from) {
-    op.malformed = Malformed{.is_path = true, .is_forbidden = false, .at_its_turn = false, .message = "from: " + from.error().message};
+    op.malformed = Malformed{
+        .is_path = true, .is_forbidden = false, .at_its_turn = false, .message = "from: " + from.error().message};
     return;
   }
   const auto path = Path::parse(op.path);
@@ -48,7 +49,8 @@ std::vector<Op> unfold(const Delta& delta, const Rights& rights, const RunBefore
   for (Op op : delta.ops) {
     if (reads(op) && !op.malformed) {
       if (++reading > reading_ops_max) {
-        op.malformed = Malformed{false, false, false, fmt::format("more than {} copy and move ops in one delta", reading_ops_max)};
+        op.malformed =
+            Malformed{false, false, false, fmt::format("more than {} copy and move ops in one delta", reading_ops_max)};
       } else {
         fill_in(op, rights, run_before(ops));
       }

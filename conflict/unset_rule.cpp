@@ -97,8 +97,9 @@ tl::expected<Removal, ErrorInfo> remove_counter(const Writing& writing, const Pa
   const FieldRule& rule = writing.schema.rule(path);
   if (__builtin_sub_overflow(cell.total, seen->total, &rest) || rest < rule.floor.value_or(INT64_MIN) ||
       rest > rule.ceil.value_or(INT64_MAX)) {
-    return tl::unexpected(writing.refused(ErrorCode::out_of_bounds, path,
-                                          fmt::format("{} is {}; taking {} away leaves its range", path.text(), cell.total, seen->total)));
+    return tl::unexpected(writing.refused(
+        ErrorCode::out_of_bounds, path,
+        fmt::format("{} is {}; taking {} away leaves its range", path.text(), cell.total, seen->total)));
   }
   removal.removed = true;
   cell.total = rest;
@@ -178,7 +179,8 @@ tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writi
     if (writing.last_word.on_register(task.path, writing.op.index)) {
       return std::vector{outcome_of(task.path, Outcome::unchanged, Reason::overridden)};
     }
-    if (const auto confidence = writing.permitted(task.path, Right::unset); !confidence) return tl::unexpected(confidence.error());
+    if (const auto confidence = writing.permitted(task.path, Right::unset); !confidence)
+      return tl::unexpected(confidence.error());
     return std::vector{outcome_of(task.path, Outcome::unchanged, Reason::absent)};
   }
   for (const auto& [path, kind] : leaves) {

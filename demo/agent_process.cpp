@@ -27,7 +27,7 @@ using SteadyClock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds connect_patience{20'000};
-constexpr milliseconds receipt_poll{1};          // how often tickets are asked while some are on their way
+constexpr milliseconds receipt_poll{1};  // how often tickets are asked while some are on their way
 constexpr milliseconds idle_wait{200};
 constexpr std::size_t context_tokens = 16'000;
 
@@ -35,7 +35,7 @@ void tell(const Report& report) {
   const std::string line = report_to_line(report);
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t count = ::write(STDOUT_FILENO, line.data() + sent, line.size() - sent);
-    if (count < 0 && errno != EINTR) return;   // the supervisor is gone; we are ended soon
+    if (count < 0 && errno != EINTR) return;  // the supervisor is gone; we are ended soon
     if (count > 0) sent += static_cast<std::size_t>(count);
   }
 }
@@ -57,7 +57,7 @@ class Inbox {
   }
 
  private:
-  std::mutex mutex_;   // guards `boards_`
+  std::mutex mutex_;  // guards `boards_`
   std::condition_variable changed_;
   std::deque<std::size_t> boards_;
 };
@@ -71,16 +71,16 @@ bool is_call(const sdk::BoardEvent& event) {
   });
 }
 
-struct Seat {                                   // at one board
-  std::size_t index = 0;                        // of the dialogue
+struct Seat {             // at one board
+  std::size_t index = 0;  // of the dialogue
   std::shared_ptr<sdk::BoardHandle> board;
   std::size_t turns_handled = 0;
-  std::size_t on_their_way = 0;                 // thoughts and tickets
-  bool is_closing = false;                      // the coordinator has said its last word
-  std::vector<std::string> lines;               // of the board as it was shown last
+  std::size_t on_their_way = 0;    // thoughts and tickets
+  bool is_closing = false;         // the coordinator has said its last word
+  std::vector<std::string> lines;  // of the board as it was shown last
 };
 
-struct Thought {                                // a context that waits for its answer
+struct Thought {  // a context that waits for its answer
   std::size_t index = 0;
   std::size_t turn = 0;
   SteadyClock::time_point due;
@@ -98,7 +98,10 @@ class AgentProcess {
  public:
   AgentProcess(const AgentSettings& settings, std::vector<Dialogue> dialogues, Member member, JournalWriter journal,
                std::unique_ptr<sdk::Agent> agent)
-      : settings_(settings), dialogues_(std::move(dialogues)), member_(std::move(member)), journal_(std::move(journal)),
+      : settings_(settings),
+        dialogues_(std::move(dialogues)),
+        member_(std::move(member)),
+        journal_(std::move(journal)),
         agent_(std::move(agent)) {}
 
   Result<void> run() {
@@ -116,10 +119,13 @@ class AgentProcess {
  private:
   bool is_coordinator() const { return member_.role == Role::coordinator; }
   // The listener's view of the first dialogue is shown.
-  bool is_shown(const Seat& seat) const { return member_.role == Role::listener && member_.number == 0 && seat.index == 0; }
+  bool is_shown(const Seat& seat) const {
+    return member_.role == Role::listener && member_.number == 0 && seat.index == 0;
+  }
 
   Seat* seat_at(std::size_t index) {
-    const auto found = std::find_if(seats_.begin(), seats_.end(), [&](const Seat& seat) { return seat.index == index; });
+    const auto found =
+        std::find_if(seats_.begin(), seats_.end(), [&](const Seat& seat) { return seat.index == index; });
     return found == seats_.end() ? nullptr : &*found;
   }
 
@@ -133,7 +139,7 @@ class AgentProcess {
       seat.board->watch([inbox = inbox_, index = seat.index](const sdk::BoardEvent& event) {
         if (is_call(event)) inbox->put(index);
       });
-      inbox_->put(seat.index);   // what came before the watch
+      inbox_->put(seat.index);  // what came before the watch
       seats_.push_back(std::move(seat));
     }
     return {};
@@ -171,7 +177,8 @@ class AgentProcess {
     return think(seat, turns);
   }
 
-  // Assembles the context now and answers to the turn when it has been thought about. `turns` counts the turns up to that one.
+  // Assembles the context now and answers to the turn when it has been thought about. `turns` counts the turns up to
+  // that one.
   Result<void> think(Seat& seat, std::size_t turns) {
     const std::size_t turn = turns - 1;
     auto thought = begin_thought(seat, turn);
@@ -188,7 +195,7 @@ class AgentProcess {
     thought.index = seat.index;
     thought.turn = turn;
     thought.due = SteadyClock::now() + thinking_time(seat.index, turn);
-    for (;;) {   // until both are of one version
+    for (;;) {  // until both are of one version
       thought.seen = seat.board->snapshot();
       auto context = seat.board->context(request());
       if (!context) return fail(Fault::refused, "no context: " + context.error().message);
@@ -199,7 +206,8 @@ class AgentProcess {
 
   context::Request request() const {
     context::Request request;
-    request.system = fmt::format("You are the {} of a team that plans a trip with the user. Answer with a delta.", member_.name);
+    request.system =
+        fmt::format("You are the {} of a team that plans a trip with the user. Answer with a delta.", member_.name);
     request.pinned = {"phase", "trip"};
     request.budget_tokens = context_tokens;
     return request;
@@ -259,8 +267,11 @@ class AgentProcess {
     if (!receipt) return tl::unexpected(receipt.error());
     journal_.write(JournalEntry{done.delta, *receipt});
     if (receipt->error) return fail(Fault::refused, fmt::format("{}: {}", done.delta.board, receipt->error->message));
-    Report report{is_coordinator() ? Report::Kind::turn : Report::Kind::delta, done.delta.board, receipt->version,
-                  tally_of(done.delta, *receipt), {}};
+    Report report{is_coordinator() ? Report::Kind::turn : Report::Kind::delta,
+                  done.delta.board,
+                  receipt->version,
+                  tally_of(done.delta, *receipt),
+                  {}};
     Seat& seat = *seat_at(done.index);
     if (auto example = example_of(member_.name, done.delta, *receipt, *seat.board->snapshot())) {
       report.lines.push_back(std::move(*example));
@@ -278,7 +289,8 @@ class AgentProcess {
   // The board is closed: nobody writes there any more.
   void leave(Seat& seat) {
     const auto last = seat.board->snapshot();
-    journal_.write(MirrorNote{seat.board->id(), last->version(), to_hex(to_bytes(last->digest())), seat.board->resyncs()});
+    journal_.write(
+        MirrorNote{seat.board->id(), last->version(), to_hex(to_bytes(last->digest())), seat.board->resyncs()});
     std::erase_if(seats_, [&](const Seat& other) { return other.index == seat.index; });
   }
 
@@ -293,8 +305,8 @@ class AgentProcess {
   void show_board(Seat& seat, const blackboard::Board& board, std::size_t turns) {
     auto lines = board_lines(board);
     Report report{Report::Kind::board, seat.board->id(), board.version(), {}, new_lines(seat.lines, lines)};
-    report.lines.insert(report.lines.begin(), fmt::format("{} after turn {}: version {}, {} fields", seat.board->id(), turns,
-                                                          board.version(), lines.size()));
+    report.lines.insert(report.lines.begin(), fmt::format("{} after turn {}: version {}, {} fields", seat.board->id(),
+                                                          turns, board.version(), lines.size()));
     seat.lines = std::move(lines);
     tell(report);
   }
@@ -305,7 +317,7 @@ class AgentProcess {
   JournalWriter journal_;
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::unique_ptr<sdk::Agent> agent_;
-  std::size_t next_ = 0;                        // the next dialogue to take a seat at
+  std::size_t next_ = 0;  // the next dialogue to take a seat at
   std::vector<Seat> seats_;
   std::vector<Thought> thoughts_;
   std::vector<Pending> pending_;
@@ -323,7 +335,8 @@ Result<void> work(const AgentSettings& settings) {
   options.connect_timeout = connect_patience;
   auto agent = sdk::Agent::connect(std::move(options));
   if (!agent) return tl::unexpected(agent.error());
-  return AgentProcess(settings, std::move(*dialogues), team[settings.member], std::move(*journal), std::move(*agent)).run();
+  return AgentProcess(settings, std::move(*dialogues), team[settings.member], std::move(*journal), std::move(*agent))
+      .run();
 }
 
 }  // namespace

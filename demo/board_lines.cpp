@@ -28,10 +28,11 @@ std::string confidence_text(const blackboard::FieldView& field) {
 }
 
 std::string field_line(const blackboard::FieldView& field, std::size_t suggestions) {
-  std::string line = fmt::format("{} = {}{}", field.path.text(), shortened(brief(field.value), value_columns), confidence_text(field));
+  std::string line =
+      fmt::format("{} = {}{}", field.path.text(), shortened(brief(field.value), value_columns), confidence_text(field));
   for (const Sibling& sibling : field.conflicts) {
-    line += fmt::format(" | {} ({}, {})", shortened(brief(sibling.value), value_columns), name_of(sibling.dot.confidence),
-                        sibling.dot.actor);
+    line += fmt::format(" | {} ({}, {})", shortened(brief(sibling.value), value_columns),
+                        name_of(sibling.dot.confidence), sibling.dot.actor);
   }
   if (suggestions > 0) line += fmt::format(" [{} held]", suggestions);
   return line;

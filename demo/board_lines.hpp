@@ -9,8 +9,8 @@
 
 namespace tafel::demo {
 
-// One line a field: value, confidence, conflicting values, number of held suggestions; those of the trip first. Logs and counters are
-// left out.
+// One line a field: value, confidence, conflicting values, number of held suggestions; those of the trip first. Logs
+// and counters are left out.
 std::vector<std::string> board_lines(const blackboard::Board& board);
 
 // Those of `lines` that are not among `before`, at most a few; a last line tells how many more there are.

@@ -33,19 +33,17 @@ class Gatherer {
   }
 
  private:
-  std::mutex mutex_;   // guards all below
+  std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::vector<std::shared_ptr<const codec::FeedEvent>> events_;
   bool is_live_ = false;
 };
 
-Value question_of(std::string_view what, const std::string& board) {
-  return Map{{"board", board}, {"what", what}};
-}
+Value question_of(std::string_view what, const std::string& board) { return Map{{"board", board}, {"what", what}}; }
 
 Result<void> read_head(sdk::Agent& agent, BoardRecord& record) {
   Value question = question_of("full", record.board);
-  question.set("path", "phase");   // a short answer: the digest is of the whole board all the same
+  question.set("path", "phase");  // a short answer: the digest is of the whole board all the same
   const auto answer = agent.query(question, patience);
   if (!answer) return tl::unexpected(answer.error());
   codec::MemberReader reader(*answer, "the answer to `full`");
@@ -56,7 +54,8 @@ Result<void> read_head(sdk::Agent& agent, BoardRecord& record) {
 
 Result<void> read_events(sdk::Agent& agent, BoardRecord& record) {
   const auto gatherer = std::make_shared<Gatherer>();
-  const auto number = agent.follow(record.board, 0, {}, [gatherer](const sdk::BoardEvent& event) { gatherer->take(event); });
+  const auto number =
+      agent.follow(record.board, 0, {}, [gatherer](const sdk::BoardEvent& event) { gatherer->take(event); });
   if (!number) return tl::unexpected(number.error());
   const bool is_live = gatherer->wait();
   agent.unfollow(*number);

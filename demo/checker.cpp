@@ -14,12 +14,14 @@ namespace {
 
 bool has_mark(const Cell& cell, const Mark& mark) {
   if (const auto* reg = std::get_if<RegisterCell>(&cell)) {
-    return std::any_of(reg->siblings.begin(), reg->siblings.end(), [&](const Sibling& sibling) { return sibling.dot.mark == mark; });
+    return std::any_of(reg->siblings.begin(), reg->siblings.end(),
+                       [&](const Sibling& sibling) { return sibling.dot.mark == mark; });
   }
   if (const auto* element = std::get_if<ElementCell>(&cell)) {
     return std::any_of(element->dots.begin(), element->dots.end(), [&](const Dot& dot) { return dot.mark == mark; });
   }
-  if (const auto* counter = std::get_if<CounterCell>(&cell)) return counter->dot.mark.version == mark.version;   // ops of one delta add up
+  if (const auto* counter = std::get_if<CounterCell>(&cell))
+    return counter->dot.mark.version == mark.version;  // ops of one delta add up
   if (const auto* entry = std::get_if<EntryCell>(&cell)) return entry->dot.mark == mark;
   if (const auto* suggestion = std::get_if<SuggestionCell>(&cell)) return suggestion->dot.mark == mark;
   return false;
@@ -66,7 +68,8 @@ class Checker {
 
   // Every event has its receipt, every receipt its event, and both tell the same.
   void match() {
-    if (record_.events.size() != record_.head || record_.results.size() != record_.head || told_.size() != record_.head) {
+    if (record_.events.size() != record_.head || record_.results.size() != record_.head ||
+        told_.size() != record_.head) {
       problem(check_.untold, fmt::format("version {}, but {} events, {} log records and {} receipts", record_.head,
                                          record_.events.size(), record_.results.size(), told_.size()));
       return;
@@ -76,27 +79,31 @@ class Checker {
 
   void match_one(const codec::FeedEvent& event, const Value& results, const Told& told, Version version) {
     const auto& [delta, receipt] = *told.entry;
-    if (event.version != version || receipt.version != version || event.delta_id != delta.id || event.actor != told.actor ||
-        event.base != delta.base) {
-      problem(check_.untold, fmt::format("version {} is {} of {} in the log, but {} of {} was told version {}", event.version,
-                                         event.delta_id, event.actor, delta.id, told.actor, receipt.version));
+    if (event.version != version || receipt.version != version || event.delta_id != delta.id ||
+        event.actor != told.actor || event.base != delta.base) {
+      problem(check_.untold,
+              fmt::format("version {} is {} of {} in the log, but {} of {} was told version {}", event.version,
+                          event.delta_id, event.actor, delta.id, told.actor, receipt.version));
       return;
     }
     List as_told;
     for (const OpResult& result : receipt.ops) as_told.push_back(codec::op_result_to_value(result));
-    if (!(results == Value(as_told))) problem(check_.untold, fmt::format("version {}: the log has other outcomes than were told", version));
-    for (std::size_t i = 0; i < receipt.ops.size() && i < delta.ops.size(); ++i) match_op(event, delta.ops[i], receipt.ops[i], i);
+    if (!(results == Value(as_told)))
+      problem(check_.untold, fmt::format("version {}: the log has other outcomes than were told", version));
+    for (std::size_t i = 0; i < receipt.ops.size() && i < delta.ops.size(); ++i)
+      match_op(event, delta.ops[i], receipt.ops[i], i);
     check_.schedule.arrivals.push_back({version, event.base, told.actor, delta, {}});
   }
 
   void match_op(const codec::FeedEvent& event, const Op& op, const OpResult& result, std::size_t index) {
     const bool is_told = result.outcome == Outcome::applied || result.outcome == Outcome::kept_both;
     if (is_told && !is_carried_out(event, op, index)) {
-      problem(check_.untold, fmt::format("version {} told that {} was {}, but changed nothing there", event.version, op.path,
-                                         name_of(result.outcome)));
+      problem(check_.untold, fmt::format("version {} told that {} was {}, but changed nothing there", event.version,
+                                         op.path, name_of(result.outcome)));
     }
     for (const std::string& id : result.held) {
-      if (!is_held_there(event, id)) problem(check_.untold, fmt::format("suggestion {} at {} was told, but not made", id, op.path));
+      if (!is_held_there(event, id))
+        problem(check_.untold, fmt::format("suggestion {} at {} was told, but not made", id, op.path));
     }
   }
 
@@ -104,11 +111,13 @@ class Checker {
   void replay() {
     std::vector<Arrival*> by_base;
     for (Arrival& arrival : check_.schedule.arrivals) by_base.push_back(&arrival);
-    std::stable_sort(by_base.begin(), by_base.end(), [](const Arrival* a, const Arrival* b) { return a->base < b->base; });
+    std::stable_sort(by_base.begin(), by_base.end(),
+                     [](const Arrival* a, const Arrival* b) { return a->base < b->base; });
     blackboard::Board board;
     auto next = by_base.begin();
     const auto hear = [&] {
-      for (; next != by_base.end() && (*next)->base == board.version(); ++next) (*next)->news = news_of((*next)->delta, board);
+      for (; next != by_base.end() && (*next)->base == board.version(); ++next)
+        (*next)->news = news_of((*next)->delta, board);
     };
     hear();
     for (const auto& event : record_.events) {
@@ -123,7 +132,8 @@ class Checker {
   }
 
   void finish(const blackboard::Board& board) {
-    if (to_hex(to_bytes(board.digest())) != record_.digest) problem(check_.broken, "the log does not lead to the server's digest");
+    if (to_hex(to_bytes(board.digest())) != record_.digest)
+      problem(check_.broken, "the log does not lead to the server's digest");
     check_.ending = ending_of(board);
     for (const auto& [path, end] : check_.ending) check_.conflicts_open += end.beside.empty() ? 0U : 1U;
   }
@@ -131,8 +141,8 @@ class Checker {
   void check_mirrors(const std::vector<MirrorNote>& mirrors) {
     for (const MirrorNote& mirror : mirrors) {
       if (mirror.version != record_.head || mirror.digest != record_.digest) {
-        problem(check_.broken, fmt::format("a mirror ended at version {} with digest {}, the server at {} with {}", mirror.version,
-                                           mirror.digest, record_.head, record_.digest));
+        problem(check_.broken, fmt::format("a mirror ended at version {} with digest {}, the server at {} with {}",
+                                           mirror.version, mirror.digest, record_.head, record_.digest));
       }
       if (mirror.resyncs > 0) problem(check_.broken, "a mirror had to be read anew");
     }

@@ -28,7 +28,8 @@ std::vector<Act> acts_of(const Value& message) {
   std::vector<Act> acts;
   for (const Value& item : list_of(message.find("dialog_act"))) {
     const List& parts = list_of(&item);
-    if (parts.size() == 4) acts.push_back({text_of(&parts[0]), text_of(&parts[1]), text_of(&parts[2]), text_of(&parts[3])});
+    if (parts.size() == 4)
+      acts.push_back({text_of(&parts[0]), text_of(&parts[1]), text_of(&parts[2]), text_of(&parts[3])});
   }
   return acts;
 }

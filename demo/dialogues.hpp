@@ -1,5 +1,5 @@
-// Reads recorded dialogues, one a line of JSON, in the format of the CrossWOZ corpus: messages by turns of "usr" and "sys", the acts in
-// them, the goals of the user so far, and the record that the system writes anew with every reply.
+// Reads recorded dialogues, one a line of JSON, in the format of the CrossWOZ corpus: messages by turns of "usr" and
+// "sys", the acts in them, the goals of the user so far, and the record that the system writes anew with every reply.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ struct Turn {
   std::vector<Act> user_acts;
   std::vector<Act> system_acts;
   std::vector<Goal> goals;
-  Value record{Map{}};  // {domain: {slot: text, …, "selectedResults": [text…]}}, every slot there, "" where nothing was said
+  Value record{
+      Map{}};  // {domain: {slot: text, …, "selectedResults": [text…]}}, every slot there, "" where nothing was said
 };
 
 struct Dialogue {

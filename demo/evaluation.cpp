@@ -27,7 +27,9 @@ struct Problems {
     if (count == 0 && !found.empty()) first = found.front();
     count += found.size();
   }
-  Check check(std::string name) const { return {std::move(name), count == 0, count == 0 ? "" : fmt::format("{} times; {}", count, first)}; }
+  Check check(std::string name) const {
+    return {std::move(name), count == 0, count == 0 ? "" : fmt::format("{} times; {}", count, first)};
+  }
 };
 
 class Evaluation {
@@ -95,7 +97,8 @@ class Evaluation {
 
   void check_told() {
     const Tally& tally = summary_.tally;
-    const double behind = tally.deltas == 0 ? 0 : 100.0 * static_cast<double>(tally.behind) / static_cast<double>(tally.deltas);
+    const double behind =
+        tally.deltas == 0 ? 0 : 100.0 * static_cast<double>(tally.behind) / static_cast<double>(tally.deltas);
     const std::size_t mirrors = summary_.agents * summary_.dialogues;
     const Losses& losses = summary_.columns.front().losses;
     check("no delta was refused", tally.refused == 0, fmt::format("{} refused of {}", tally.refused, tally.deltas));
@@ -105,7 +108,8 @@ class Evaluation {
     check("every agent compared its mirror of every board", summary_.mirrors == mirrors,
           fmt::format("{} of {}", summary_.mirrors, mirrors));
     check("Tafel lost nothing", losses.total() == 0, fmt::format("{} losses", losses.total()));
-    check("at least 30 % of the deltas came on a base below the head", behind >= behind_percent_min, fmt::format("{:.1f} %", behind));
+    check("at least 30 % of the deltas came on a base below the head", behind >= behind_percent_min,
+          fmt::format("{:.1f} %", behind));
     check("something was held, kept beside another value, and ignored as blank",
           tally.held > 0 && tally.kept_both > 0 && tally.blanks > 0,
           fmt::format("{}, {}, {}", tally.held, tally.kept_both, tally.blanks));

@@ -29,7 +29,8 @@ Result<void> read_line(const Value& line, Journal& journal) {
   }
   const Value* delta = line.find("delta");
   const Value* receipt = line.find("receipt");
-  if (delta == nullptr || receipt == nullptr) return fail(Fault::bad_bytes, "neither a delta with its receipt nor a mirror");
+  if (delta == nullptr || receipt == nullptr)
+    return fail(Fault::bad_bytes, "neither a delta with its receipt nor a mirror");
   auto read_delta = codec::delta_from_value(*delta);
   if (!read_delta) return fail(Fault::bad_bytes, read_delta.error().message);
   auto read_receipt = codec::receipt_from_value(*receipt);
@@ -47,7 +48,8 @@ Result<JournalWriter> JournalWriter::open(const std::filesystem::path& file) {
 }
 
 void JournalWriter::write(const JournalEntry& entry) {
-  const Value line{Map{{"delta", codec::delta_to_value(entry.delta)}, {"receipt", codec::receipt_to_value(entry.receipt)}}};
+  const Value line{
+      Map{{"delta", codec::delta_to_value(entry.delta)}, {"receipt", codec::receipt_to_value(entry.receipt)}}};
   out_ << codec::to_json(line) << '\n';
 }
 

@@ -1,5 +1,5 @@
-// What an agent was told: a file of its own, one line of JSON for each delta with its receipt, and one for its copy of each board at the
-// end. The supervisor holds the server's log against these files.
+// What an agent was told: a file of its own, one line of JSON for each delta with its receipt, and one for its copy of
+// each board at the end. The supervisor holds the server's log against these files.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct JournalEntry {
 struct MirrorNote {
   std::string board;
   Version version = 0;
-  std::string digest;          // hex
+  std::string digest;  // hex
   std::uint64_t resyncs = 0;
 };
 

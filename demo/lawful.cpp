@@ -24,8 +24,9 @@ class Inspector {
   bool had_seen(const Dot& dot) const { return event_.base >= dot.version(); }
 
   void lost(const Change& change, const Dot& dot, const Value& value) {
-    losses_.push_back(fmt::format("version {} ({}, base {}) lost {} = {} of {} at version {}", event_.version, event_.actor, event_.base,
-                                  change.key.path.text(), brief(value), dot.actor, dot.version()));
+    losses_.push_back(fmt::format("version {} ({}, base {}) lost {} = {} of {} at version {}", event_.version,
+                                  event_.actor, event_.base, change.key.path.text(), brief(value), dot.actor,
+                                  dot.version()));
   }
 
   void compare(const Change& change, const Cell& old) {
@@ -41,9 +42,9 @@ class Inspector {
   void compare_sibling(const Change& change, const Sibling& old) {
     if (had_seen(old.dot)) return;
     const auto* now = change.image ? std::get_if<RegisterCell>(&*change.image) : nullptr;
-    const bool is_kept = now != nullptr && std::any_of(now->siblings.begin(), now->siblings.end(), [&](const Sibling& sibling) {
-      return sibling.value == old.value;
-    });
+    const bool is_kept =
+        now != nullptr && std::any_of(now->siblings.begin(), now->siblings.end(),
+                                      [&](const Sibling& sibling) { return sibling.value == old.value; });
     if (!is_kept && !is_suggested(change.key.path, old)) lost(change, old.dot, old.value);
   }
 
@@ -51,21 +52,23 @@ class Inspector {
   bool is_suggested(const Path& path, const Sibling& old) const {
     const auto fits = [&](const Cell& cell) {
       const auto* suggestion = std::get_if<SuggestionCell>(&cell);
-      return suggestion != nullptr && suggestion->value == old.value && suggestion->dot.confidence == old.dot.confidence;
+      return suggestion != nullptr && suggestion->value == old.value &&
+             suggestion->dot.confidence == old.dot.confidence;
     };
     const bool is_new = std::any_of(event_.changes.begin(), event_.changes.end(), [&](const Change& change) {
       return change.key.path == path && change.image && fits(*change.image);
     });
     const auto [begin, end] = before_.range(path);
-    return is_new || std::any_of(begin, end, [&](const auto& entry) { return entry.first.path == path && fits(entry.second); });
+    return is_new ||
+           std::any_of(begin, end, [&](const auto& entry) { return entry.first.path == path && fits(entry.second); });
   }
 
   void compare_dot(const Change& change, const ElementCell& old, const Dot& dot) {
     if (had_seen(dot)) return;
     const auto* now = change.image ? std::get_if<ElementCell>(&*change.image) : nullptr;
     const bool is_covered = now != nullptr && std::any_of(now->dots.begin(), now->dots.end(), [&](const Dot& newer) {
-      return newer.mark >= dot.mark && newer.confidence >= dot.confidence;
-    });
+                              return newer.mark >= dot.mark && newer.confidence >= dot.confidence;
+                            });
     if (!is_covered) lost(change, dot, old.value);
   }
 

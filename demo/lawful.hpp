@@ -1,5 +1,6 @@
-// Holds one event of the server's log against the state before it: nothing may disappear whose writer's base lies below it, unless a surer
-// word covers it, and then it must be found among the suggestions. Knows after-images only, no merge rule. Pure.
+// Holds one event of the server's log against the state before it: nothing may disappear whose writer's base lies below
+// it, unless a surer word covers it, and then it must be found among the suggestions. Knows after-images only, no merge
+// rule. Pure.
 #pragma once
 
 #include <string>

@@ -88,7 +88,9 @@ class Writer {
 
   static Value patched(List list, const Op& op) {
     if (op.reset) list = *op.reset;
-    std::erase_if(list, [&](const Value& item) { return std::find(op.remove.begin(), op.remove.end(), item) != op.remove.end(); });
+    std::erase_if(list, [&](const Value& item) {
+      return std::find(op.remove.begin(), op.remove.end(), item) != op.remove.end();
+    });
     for (const Value& item : op.add) {
       if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
     }
@@ -116,9 +118,7 @@ std::size_t encoded_bytes(const Value& message) { return canonical(message).size
 Value arrive(NaiveWay way, const Writer& writer, Value now, std::size_t& bytes) {
   Value message{Map{}};
   switch (way) {
-    case NaiveWay::whole_state:
-      bytes += encoded_bytes(writer.copy());
-      return writer.copy();
+    case NaiveWay::whole_state: bytes += encoded_bytes(writer.copy()); return writer.copy();
     case NaiveWay::shallow_merge:
       for (const auto& path : writer.touched()) message.set(path.front(), *writer.copy().find(path.front()));
       for (const auto& [key, value] : *message.get_if<Map>()) now.set(key, value);
@@ -147,7 +147,7 @@ std::string_view name_of(NaiveWay way) {
 }
 
 NaiveRun merge_naively(NaiveWay way, const Schedule& schedule) {
-  std::vector<Value> states{Value(Map{})};   // by version
+  std::vector<Value> states{Value(Map{})};  // by version
   NaiveRun run;
   for (const Arrival& arrival : schedule.arrivals) {
     TAFEL_CHECK(arrival.base < states.size(), "a base is a version that was there");

@@ -34,8 +34,10 @@ po::options_description public_options() {
   add("limit", po::value<std::string>()->value_name("N"), "only the first N dialogues");
   add("agents", po::value<std::string>()->value_name("N"), "agents of the team, 6 to 32 (8)");
   add("boards-at-once", po::value<std::string>()->value_name("N"), "dialogues in flight (2; 8 with --dialogues)");
-  add("pace", po::value<std::string>()->value_name("MS"), "how long an agent thinks about a turn (250; 10 with --dialogues)");
-  add("data", po::value<std::string>()->value_name("DIR"), "keep server data and journals in DIR, which must be empty or new");
+  add("pace", po::value<std::string>()->value_name("MS"),
+      "how long an agent thinks about a turn (250; 10 with --dialogues)");
+  add("data", po::value<std::string>()->value_name("DIR"),
+      "keep server data and journals in DIR, which must be empty or new");
   add("keep", po::bool_switch(), "leave the server up at the end, and say what to try");
   add("json", po::value<std::string>()->value_name("FILE"), "write the summary as JSON");
   add("quiet", po::bool_switch(), "only the summary");
@@ -65,7 +67,8 @@ class NumberReader {
     std::size_t parsed = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (error != std::errc() || end != text.data() + text.size() || parsed < low || parsed > high) {
-      if (complaint.empty()) complaint = fmt::format("--{} must be a number from {} to {}, not \"{}\"", name, low, high, text);
+      if (complaint.empty())
+        complaint = fmt::format("--{} must be a number from {} to {}, not \"{}\"", name, low, high, text);
       return;
     }
     number = static_cast<Number>(parsed);
@@ -134,7 +137,8 @@ Result<Options> parse_run(const std::vector<std::string>& arguments) {
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
   try {
-    if (!arguments.empty() && arguments.front() == "agent") return parse_agent({arguments.begin() + 1, arguments.end()});
+    if (!arguments.empty() && arguments.front() == "agent")
+      return parse_agent({arguments.begin() + 1, arguments.end()});
     return parse_run(arguments);
   } catch (const po::error& error) {
     return fail(Fault::bad_config, error.what());

@@ -21,7 +21,7 @@ bool had_seen(const Mention& later, const Mention& earlier) { return later.base 
 // All that was said of one field.
 struct Story {
   std::vector<Mention> says;
-  std::map<std::string, std::vector<Mention>> adds;      // by the element's canonical form
+  std::map<std::string, std::vector<Mention>> adds;  // by the element's canonical form
   std::map<std::string, std::vector<Mention>> removes;
   std::vector<Mention> counts;
   std::vector<Mention> appends;
@@ -86,7 +86,8 @@ void judge_register(const std::vector<Mention>& says, const EndField* end, Losse
 
 // --- sets ----------------------------------------------------------------------------------------------------------
 
-const std::vector<Mention>& mentions_of(const std::map<std::string, std::vector<Mention>>& all, const std::string& element) {
+const std::vector<Mention>& mentions_of(const std::map<std::string, std::vector<Mention>>& all,
+                                        const std::string& element) {
   static const std::vector<Mention> none;
   const auto found = all.find(element);
   return found == all.end() ? none : found->second;
@@ -112,7 +113,8 @@ void judge_set(const Story& story, const EndField* end, Losses& losses) {
     const bool is_shown = shown != nullptr && contains(*shown, adds.front().word->value);
     const bool is_needed =
         std::any_of(adds.begin(), adds.end(), [&](const Mention& add) { return must_be_present(add, removes); });
-    const bool is_removed = std::all_of(adds.begin(), adds.end(), [&](const Mention& add) { return must_be_gone(add, removes); });
+    const bool is_removed =
+        std::all_of(adds.begin(), adds.end(), [&](const Mention& add) { return must_be_gone(add, removes); });
     if (is_shown && is_removed) ++losses.updates;
     if (is_shown || !is_needed) continue;
     if (end != nullptr && is_blank(end->value)) {

@@ -19,12 +19,14 @@ namespace {
 constexpr int exec_failed = 127;
 constexpr int wait_step_ms = 10;
 
-Failure system_failure(const std::string& what) { return {Fault::io, fmt::format("{}: {}", what, std::strerror(errno))}; }
+Failure system_failure(const std::string& what) {
+  return {Fault::io, fmt::format("{}: {}", what, std::strerror(errno))};
+}
 
 // Runs in the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, int output, int error, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(exec_failed);   // it ended before we asked to be told
+  if (::getppid() != parent) ::_exit(exec_failed);  // it ended before we asked to be told
   ::setpgid(0, 0);
   const int input = ::open("/dev/null", O_RDONLY);
   ::dup2(input, STDIN_FILENO);
@@ -68,14 +70,17 @@ Result<Process> Process::start(const Command& command) {
   errno = fork_error;
   if (child < 0) return tl::unexpected(system_failure("no process for " + command.name));
   process.id_ = child;
-  ::setpgid(child, child);   // here too, so that it is done whoever comes first
+  ::setpgid(child, child);  // here too, so that it is done whoever comes first
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
   return process;
 }
 
 Process::Process(Process&& other) noexcept
-    : name_(std::move(other.name_)), id_(std::exchange(other.id_, -1)), output_(std::exchange(other.output_, -1)),
-      partial_(std::move(other.partial_)), exit_code_(other.exit_code_) {}
+    : name_(std::move(other.name_)),
+      id_(std::exchange(other.id_, -1)),
+      output_(std::exchange(other.output_, -1)),
+      partial_(std::move(other.partial_)),
+      exit_code_(other.exit_code_) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(name_, other.name_);
@@ -146,7 +151,7 @@ void stop(std::vector<Process>& processes, int timeout_ms) {
   for (Process& process : processes) {
     if (!process.wait(timeout_ms)) process.signal(SIGKILL);
   }
-  processes.clear();   // waits for the killed ones
+  processes.clear();  // waits for the killed ones
 }
 
 std::filesystem::path own_program() { return std::filesystem::read_symlink("/proc/self/exe"); }

@@ -1,11 +1,13 @@
-// A child process with its standard output read by us. It leads a group of its own, so that Ctrl-C reaches only us, and it is ended
-// when we end, however that happens. Start all of them before any thread or ZeroMQ context exists in this process.
+// A child process with its standard output read by us. It leads a group of its own, so that Ctrl-C reaches only us, and
+// it is ended when we end, however that happens. Start all of them before any thread or ZeroMQ context exists in this
+// process.
 #pragma once
+
+#include <sys/types.h>
 
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "common/base/result.hpp"
@@ -15,18 +17,18 @@ namespace tafel::demo {
 class Process {
  public:
   struct Command {
-    std::string name;                       // for messages
-    std::vector<std::string> arguments;     // the first is the program's file
-    std::filesystem::path error_file;       // where its standard error goes
+    std::string name;                    // for messages
+    std::vector<std::string> arguments;  // the first is the program's file
+    std::filesystem::path error_file;    // where its standard error goes
   };
   static Result<Process> start(const Command& command);
 
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
-  ~Process();                               // kills it if it still runs
+  ~Process();  // kills it if it still runs
 
   const std::string& name() const { return name_; }
-  int output() const { return output_; }    // to poll; -1 when it is at its end
+  int output() const { return output_; }  // to poll; -1 when it is at its end
   // Whole lines that it wrote since; reads without waiting.
   std::vector<std::string> take_lines();
   // True when it has ended. Then `exit_code` is its code, or 128 + the signal that ended it.
@@ -44,7 +46,7 @@ class Process {
   std::string name_;
   pid_t id_ = -1;
   int output_ = -1;
-  std::string partial_;                     // of a line whose end has not come yet
+  std::string partial_;  // of a line whose end has not come yet
   std::optional<int> exit_code_;
 };
 

@@ -107,7 +107,8 @@ std::optional<std::string> example_of(const std::string& actor, const Delta& del
   }
   if (const auto held = find_op(delta, receipt, Outcome::held)) {
     const Op& op = delta.ops[*held];
-    return fmt::format("held       {}: {}; {} stays", op.path, written_text(op, delta, actor), current_text(receipt.ops[*held]));
+    return fmt::format("held       {}: {}; {} stays", op.path, written_text(op, delta, actor),
+                       current_text(receipt.ops[*held]));
   }
   return std::nullopt;
 }

@@ -60,9 +60,10 @@ Value seen_trip(const blackboard::Board& seen) {
   return blackboard::value_at(seen, *path, {}).value_or(Value(Map{}));
 }
 
-// The record's word on one slot: into the whole map, or, for a list where no set stands yet, as a reset, which makes one.
-void record_slot(const Moment& moment, const std::string& domain, const std::string& slot, const Value& value, Value& slots,
-                 sdk::DeltaBuilder& delta) {
+// The record's word on one slot: into the whole map, or, for a list where no set stands yet, as a reset, which makes
+// one.
+void record_slot(const Moment& moment, const std::string& domain, const std::string& slot, const Value& value,
+                 Value& slots, sdk::DeltaBuilder& delta) {
   const std::string path = path_text({"trip", domain, slot});
   if (slot != results_slot || is_blank(value) || !members_at(moment.seen, path).empty()) {
     slots.set(slot, value);
@@ -129,7 +130,8 @@ std::string small_talk(const Member& member, const Moment& moment) {
   static const std::vector<std::string> chinese{"随便看看吧", "都可以", "看着办吧"};
   static const std::vector<std::string> english{"just looking around", "anything is fine", "whatever you think"};
   const std::string& text = moment.dialogue.turns[moment.turn].user;
-  const bool is_ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  const bool is_ascii =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   const auto& phrases = is_ascii ? english : chinese;
   for (const std::string& phrase : phrases) {
     if (text.find(phrase) != std::string::npos) return phrase;
@@ -138,7 +140,8 @@ std::string small_talk(const Member& member, const Moment& moment) {
 }
 
 // The slot of a domain that small talk goes to: one that has a value, if there is one; at best one that the user named.
-std::optional<std::string> talked_of(const Moment& moment, const std::string& domain, const Map& slots, std::size_t shift) {
+std::optional<std::string> talked_of(const Moment& moment, const std::string& domain, const Map& slots,
+                                     std::size_t shift) {
   std::vector<std::string> filled;
   std::vector<std::string> all;
   for (const auto& [slot, value] : slots) {
@@ -182,13 +185,14 @@ void chat(const Member& member, const Moment& moment, sdk::DeltaBuilder& delta) 
 
 // --- specialist ----------------------------------------------------------------------------------------------------
 
-// How sure to be of a fact that both sides agree on: confirmed at first, verified when that stands already or when it corrects
-// what was verified. nullopt: it is verified.
+// How sure to be of a fact that both sides agree on: confirmed at first, verified when that stands already or when it
+// corrects what was verified. nullopt: it is verified.
 std::optional<Confidence> next_confidence(const RegisterCell* seen, const Value& value) {
   if (seen == nullptr) return Confidence::confirmed;
   const Sibling& shown = shown_sibling(*seen);
   if (shown.dot.confidence < Confidence::confirmed) return Confidence::confirmed;
-  const bool is_settled = shown.value == value && shown.dot.confidence == Confidence::verified && seen->siblings.size() == 1;
+  const bool is_settled =
+      shown.value == value && shown.dot.confidence == Confidence::verified && seen->siblings.size() == 1;
   return is_settled ? std::nullopt : std::optional(Confidence::verified);
 }
 
@@ -239,7 +243,8 @@ void shortlist(const Moment& moment, sdk::DeltaBuilder& delta) {
   }
   for (const auto& [domain, slots] : *record.get_if<Map>()) {
     for (const std::string& name : listed(record, domain)) {
-      if (std::find(final_list.begin(), final_list.end(), Value(name)) == final_list.end()) final_list.emplace_back(name);
+      if (std::find(final_list.begin(), final_list.end(), Value(name)) == final_list.end())
+        final_list.emplace_back(name);
     }
   }
   if (final_list.empty()) return;

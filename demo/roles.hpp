@@ -1,7 +1,7 @@
 // What each role has to say about a turn, given the board that it saw: the whole behaviour of the agents. Pure.
 //
-// Paths: dialogue (log), phase, turns (counter), work.done (counter: one per agent and turn), facts.heard (counter), mentions (set),
-// trip.<domain>.<slot> (registers), trip.<domain>.selectedResults (sets).
+// Paths: dialogue (log), phase, turns (counter), work.done (counter: one per agent and turn), facts.heard (counter),
+// mentions (set), trip.<domain>.<slot> (registers), trip.<domain>.selectedResults (sets).
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace tafel::demo {
 struct Moment {
   const Dialogue& dialogue;
   std::size_t turn = 0;
-  const blackboard::Board& seen;   // at the base of the delta
+  const blackboard::Board& seen;  // at the base of the delta
 };
 
-// Adds the ops of `member` to a delta that carries the base of what was seen. The coordinator brings the turn to the board; all others
-// answer to it and count themselves at work.done.
+// Adds the ops of `member` to a delta that carries the base of what was seen. The coordinator brings the turn to the
+// board; all others answer to it and count themselves at work.done.
 void speak(const Member& member, const Moment& moment, sdk::DeltaBuilder& delta);
 
 // The coordinator's last word on a board.

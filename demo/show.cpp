@@ -39,7 +39,9 @@ void Show::take(const Report& report, const std::string& actor, std::int64_t now
       break;
     case Report::Kind::board: show_lines("", report.lines); break;
     case Report::Kind::before:
-      show_lines(fmt::format("The context of {} at version {}, before the next turn is broadcast:", actor, report.version), report.lines);
+      show_lines(
+          fmt::format("The context of {} at version {}, before the next turn is broadcast:", actor, report.version),
+          report.lines);
       break;
     case Report::Kind::after:
       show_lines(fmt::format("The context of {} at version {}, after it:", actor, report.version), report.lines);
@@ -84,9 +86,9 @@ void Show::end() {
 }
 
 std::string Show::numbers() const {
-  return fmt::format("dialogues {}/{}  turns {}/{}  deltas {}  held {}  kept both {}  blanks ignored {}  echoes {}", closed_,
-                     settings_.dialogues, turns_, settings_.turns, tally_.deltas, tally_.held, tally_.kept_both, tally_.blanks,
-                     tally_.echoes);
+  return fmt::format("dialogues {}/{}  turns {}/{}  deltas {}  held {}  kept both {}  blanks ignored {}  echoes {}",
+                     closed_, settings_.dialogues, turns_, settings_.turns, tally_.deltas, tally_.held,
+                     tally_.kept_both, tally_.blanks, tally_.echoes);
 }
 
 }  // namespace tafel::demo

@@ -1,5 +1,5 @@
-// What a person sees while the demo runs: a line of numbers now and then, one board growing, some of what is held and kept, one agent's
-// context before and after a broadcast.
+// What a person sees while the demo runs: a line of numbers now and then, one board growing, some of what is held and
+// kept, one agent's context before and after a broadcast.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tafel::demo {
 
 struct ShowSettings {
   bool quiet = false;
-  bool is_terminal = false;      // a line of numbers that is written over; else plain lines
+  bool is_terminal = false;  // a line of numbers that is written over; else plain lines
   std::size_t dialogues = 0;
   std::size_t turns = 0;
 };
@@ -26,7 +26,7 @@ class Show {
   void take(const Report& report, const std::string& actor, std::int64_t now_ms);
   // Writes the numbers when it is time to.
   void tick(std::int64_t now_ms);
-  void end();                    // of the live part
+  void end();  // of the live part
 
   const Tally& tally() const { return tally_; }
   // Between the first receipt and the last one.

@@ -36,7 +36,9 @@ std::string title_of(const std::string& name) {
   return name == "final_fields" ? "final fields" : name;
 }
 
-std::size_t per_turn(const Summary& summary, std::size_t bytes) { return summary.turns == 0 ? 0 : bytes / summary.turns; }
+std::size_t per_turn(const Summary& summary, std::size_t bytes) {
+  return summary.turns == 0 ? 0 : bytes / summary.turns;
+}
 
 std::string row(std::string_view label, const std::vector<std::string>& cells) {
   std::string line = fmt::format("  {:<28}", label);
@@ -48,7 +50,9 @@ std::string counts_text(const Summary& summary) {
   const Tally& tally = summary.tally;
   const double rate = summary.seconds > 0 ? static_cast<double>(tally.deltas) / summary.seconds : 0;
   std::string text;
-  const auto line = [&text](std::string_view label, const std::string& value) { text += fmt::format("  {:<34}{:>10}\n", label, value); };
+  const auto line = [&text](std::string_view label, const std::string& value) {
+    text += fmt::format("  {:<34}{:>10}\n", label, value);
+  };
   line("processes (agents and the server)", grouped(summary.processes()));
   line("dialogues, a board each", grouped(summary.dialogues));
   line("turns", grouped(summary.turns));
@@ -93,7 +97,8 @@ bool Summary::passed() const {
 
 std::string summary_text(const Summary& summary) {
   std::string text = "\nSummary\n" + counts_text(summary);
-  text += "\nThe same words in the same order, merged in four ways: what was lost\n" + table_text(summary) + "\nChecks\n";
+  text +=
+      "\nThe same words in the same order, merged in four ways: what was lost\n" + table_text(summary) + "\nChecks\n";
   for (const Check& check : summary.checks) {
     text += fmt::format("  {:<6}  {}{}\n", check.passed ? "ok" : "FAILED", check.name,
                         check.detail.empty() ? "" : ": " + check.detail);
@@ -106,7 +111,8 @@ std::string summary_json(const Summary& summary) {
   Value columns{Map{}};
   for (const Column& column : summary.columns) {
     Value value = losses_to_value(column.losses);
-    value.set("bytes", std::uint64_t{column.bytes}).set("bytes_per_turn", std::uint64_t{per_turn(summary, column.bytes)});
+    value.set("bytes", std::uint64_t{column.bytes})
+        .set("bytes_per_turn", std::uint64_t{per_turn(summary, column.bytes)});
     columns.set(column.name, std::move(value));
   }
   List checks;

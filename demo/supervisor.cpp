@@ -28,9 +28,9 @@ constexpr int poll_ms = 100;
 constexpr int ready_patience_ms = 30'000;
 constexpr int agent_stop_ms = 2'000;
 constexpr int server_stop_ms = 20'000;
-constexpr std::int64_t silence_ms_max = 60'000;   // no report from anybody: something hangs
+constexpr std::int64_t silence_ms_max = 60'000;  // no report from anybody: something hangs
 
-volatile std::sig_atomic_t interrupted = 0;       // set by the signal handler
+volatile std::sig_atomic_t interrupted = 0;  // set by the signal handler
 
 void remember_interrupt(int) { interrupted = 1; }
 
@@ -68,15 +68,21 @@ std::string tail_of(const std::filesystem::path& file) {
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   std::string text;
-  for (std::size_t i = lines.size() - std::min(lines.size(), lines_max); i < lines.size(); ++i) text += "\n  " + lines[i];
+  for (std::size_t i = lines.size() - std::min(lines.size(), lines_max); i < lines.size(); ++i)
+    text += "\n  " + lines[i];
   return text;
 }
 
 class Supervisor {
  public:
-  Supervisor(const Options& options, std::filesystem::path dialogue_file, std::vector<Dialogue> dialogues, Workspace workspace)
-      : options_(options), dialogue_file_(std::move(dialogue_file)), dialogues_(std::move(dialogues)),
-        team_(make_team(options.agents, domains_of(dialogues_))), workspace_(std::move(workspace)), show_(show_settings()) {}
+  Supervisor(const Options& options, std::filesystem::path dialogue_file, std::vector<Dialogue> dialogues,
+             Workspace workspace)
+      : options_(options),
+        dialogue_file_(std::move(dialogue_file)),
+        dialogues_(std::move(dialogues)),
+        team_(make_team(options.agents, domains_of(dialogues_))),
+        workspace_(std::move(workspace)),
+        show_(show_settings()) {}
 
   ~Supervisor() {
     stop(agents_, agent_stop_ms);
@@ -116,8 +122,8 @@ class Supervisor {
       return fail(Fault::not_found, fmt::format("{} is not there: build the target tafeld too", program.string()));
     }
     auto server = Process::start({"tafeld",
-                                  {program.string(), "--data", workspace_.server().string(), "--listen", "tcp://127.0.0.1:0",
-                                   "--log-level", "warn"},
+                                  {program.string(), "--data", workspace_.server().string(), "--listen",
+                                   "tcp://127.0.0.1:0", "--log-level", "warn"},
                                   workspace_.errors()});
     if (!server) return tl::unexpected(server.error());
     server_.push_back(std::move(*server));
@@ -141,7 +147,8 @@ class Supervisor {
   }
 
   Result<void> start_agents() {
-    show_.line(fmt::format("{} agents and one server, {} dialogues, a board each. Server: {}", team_.size(), dialogues_.size(), endpoint_));
+    show_.line(fmt::format("{} agents and one server, {} dialogues, a board each. Server: {}", team_.size(),
+                           dialogues_.size(), endpoint_));
     for (std::size_t i = 0; i < team_.size(); ++i) {
       auto agent = Process::start({team_[i].name, agent_arguments(i), workspace_.errors()});
       if (!agent) return tl::unexpected(agent.error());
@@ -154,15 +161,24 @@ class Supervisor {
     const bool is_own_set = options_.dialogues.empty();
     const std::size_t boards = options_.boards_at_once > 0 ? options_.boards_at_once : is_own_set ? 2 : 8;
     const std::int64_t pace = options_.pace_ms >= 0 ? options_.pace_ms : is_own_set ? 250 : 10;
-    return {own_program().string(), "agent",
-            "--server", endpoint_,
-            "--member", std::to_string(member),
-            "--agents", std::to_string(options_.agents),
-            "--dialogues", dialogue_file_.string(),
-            "--limit", std::to_string(options_.limit),
-            "--boards-at-once", std::to_string(boards),
-            "--pace", std::to_string(pace),
-            "--journal", journal_file(workspace_.journals(), team_[member]).string()};
+    return {own_program().string(),
+            "agent",
+            "--server",
+            endpoint_,
+            "--member",
+            std::to_string(member),
+            "--agents",
+            std::to_string(options_.agents),
+            "--dialogues",
+            dialogue_file_.string(),
+            "--limit",
+            std::to_string(options_.limit),
+            "--boards-at-once",
+            std::to_string(boards),
+            "--pace",
+            std::to_string(pace),
+            "--journal",
+            journal_file(workspace_.journals(), team_[member]).string()};
   }
 
   Result<void> watch_agents() {
@@ -174,15 +190,17 @@ class Supervisor {
       for (std::size_t i = 0; i < agents_.size(); ++i) {
         if (auto read = read_reports(i); !read) return read;
         if (is_done[i] || !agents_[i].has_ended()) continue;
-        if (auto read = read_reports(i); !read) return read;   // what it wrote last
+        if (auto read = read_reports(i); !read) return read;  // what it wrote last
         if (agents_[i].exit_code() != 0) {
-          return fail(Fault::io, fmt::format("the agent {} ended with code {}", agents_[i].name(), agents_[i].exit_code()));
+          return fail(Fault::io,
+                      fmt::format("the agent {} ended with code {}", agents_[i].name(), agents_[i].exit_code()));
         }
         is_done[i] = true;
       }
       if (server_.front().has_ended()) return fail(Fault::io, "tafeld ended");
       const std::int64_t now = clock_.steady_ms();
-      if (now - last_report_ms_ > silence_ms_max) return fail(Fault::unreachable, "no agent has reported anything for a minute");
+      if (now - last_report_ms_ > silence_ms_max)
+        return fail(Fault::unreachable, "no agent has reported anything for a minute");
       show_.tick(now);
     }
     return {};
@@ -199,7 +217,8 @@ class Supervisor {
   Result<void> read_reports(std::size_t i) {
     for (const std::string& line : agents_[i].take_lines()) {
       const auto report = report_from_line(line);
-      if (!report) return fail(Fault::bad_bytes, fmt::format("{} reported what is no report: {}", agents_[i].name(), line));
+      if (!report)
+        return fail(Fault::bad_bytes, fmt::format("{} reported what is no report: {}", agents_[i].name(), line));
       if (report->kind == Report::Kind::failed) {
         return fail(Fault::refused, fmt::format("the agent {} gave up: {}", agents_[i].name(), report->lines.front()));
       }
@@ -271,7 +290,7 @@ class Supervisor {
   SystemClock clock_;
   std::string endpoint_;
   std::int64_t last_report_ms_ = 0;
-  std::vector<Process> server_;     // one
+  std::vector<Process> server_;  // one
   std::vector<Process> agents_;
 };
 
@@ -294,11 +313,13 @@ int run_demo(const Options& options) {
   auto dialogues = read_dialogues(file_of(options), options.limit);
   if (!dialogues) return complain(exit_usage, dialogues.error().message);
   auto workspace = Workspace::open(options.data);
-  if (!workspace) return complain(workspace.error().fault == Fault::bad_config ? exit_usage : exit_failed, workspace.error().message);
+  if (!workspace)
+    return complain(workspace.error().fault == Fault::bad_config ? exit_usage : exit_failed, workspace.error().message);
   Supervisor supervisor(options, file_of(options), std::move(*dialogues), std::move(*workspace));
   const auto passed = supervisor.run();
   if (passed) return *passed ? 0 : exit_failed;
-  if (passed.error().fault == Fault::closed) return complain(exit_interrupted, "interrupted; all processes are being stopped");
+  if (passed.error().fault == Fault::closed)
+    return complain(exit_interrupted, "interrupted; all processes are being stopped");
   return complain(exit_failed, passed.error().message + supervisor.errors());
 }
 

@@ -1,4 +1,5 @@
-// Runs the demo: starts the server and the agents, shows what they report, evaluates, and ends everything that it started.
+// Runs the demo: starts the server and the agents, shows what they report, evaluates, and ends everything that it
+// started.
 #pragma once
 
 #include "demo/options.hpp"

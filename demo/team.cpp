@@ -39,7 +39,8 @@ std::string_view name_of(Role role) {
 
 std::vector<Member> make_team(std::size_t agents, const std::vector<std::string>& domains) {
   std::vector<Member> team;
-  for (const Role role : {Role::coordinator, Role::listener, Role::recorder, Role::collector, Role::chatter, Role::specialist}) {
+  for (const Role role :
+       {Role::coordinator, Role::listener, Role::recorder, Role::collector, Role::chatter, Role::specialist}) {
     add(team, role);
   }
   if (agents > agents_min) add(team, Role::shortlister);

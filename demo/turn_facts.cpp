@@ -11,8 +11,8 @@ namespace {
 bool is_name_slot(const Act& act) { return act.slot == "名称" || act.slot == "name"; }
 
 bool is_field(const std::string& domain, const std::string& slot, const std::string& value) {
-  return !segment_defect(domain) && !segment_defect(slot) && domain != "none" && slot != "none" && slot != results_slot &&
-         !is_blank(Value(value)) && !value.starts_with("id=");
+  return !segment_defect(domain) && !segment_defect(slot) && domain != "none" && slot != "none" &&
+         slot != results_slot && !is_blank(Value(value)) && !value.starts_with("id=");
 }
 
 // Adds a value; a second value of one field goes behind the first.
@@ -48,7 +48,8 @@ const Value* slot_of(const Value& record, std::string_view domain, std::string_v
 std::vector<Fact> stated_by_user(const Dialogue& dialogue, std::size_t turn) {
   std::vector<Fact> facts;
   for (const Act& act : dialogue.turns[turn].user_acts) {
-    if (act.intent == "Inform" && is_field(act.domain, act.slot, act.value)) join(facts, {act.domain, act.slot, act.value});
+    if (act.intent == "Inform" && is_field(act.domain, act.slot, act.value))
+      join(facts, {act.domain, act.slot, act.value});
   }
   std::vector<Fact> goals;
   for (const Goal& goal : dialogue.turns[turn].goals) {
@@ -102,7 +103,8 @@ std::vector<std::string> listed(const Value& record, std::string_view domain) {
   if (list == nullptr) return names;
   for (const Value& item : *list) {
     const auto* name = item.get_if<std::string>();
-    if (name != nullptr && !is_blank(item) && std::find(names.begin(), names.end(), *name) == names.end()) names.push_back(*name);
+    if (name != nullptr && !is_blank(item) && std::find(names.begin(), names.end(), *name) == names.end())
+      names.push_back(*name);
   }
   return names;
 }

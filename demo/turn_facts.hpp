@@ -17,8 +17,8 @@ struct Fact {
   friend bool operator==(const Fact&, const Fact&) = default;
 };
 
-// What the user said about fields in this turn: informs, and goals that were mentioned or changed since the turn before. One fact
-// a field; several values of one act's field are joined.
+// What the user said about fields in this turn: informs, and goals that were mentioned or changed since the turn
+// before. One fact a field; several values of one act's field are joined.
 std::vector<Fact> stated_by_user(const Dialogue& dialogue, std::size_t turn);
 
 // What the system said about fields in this turn, the names of results apart.

@@ -25,7 +25,8 @@ Result<fs::path> make_temporary() {
 Result<fs::path> take_given(const fs::path& directory) {
   std::error_code error;
   if (fs::exists(directory, error) && !fs::is_empty(directory, error)) {
-    return fail(Fault::bad_config, fmt::format("--data: {} is not empty; give an empty or a new directory", directory.string()));
+    return fail(Fault::bad_config,
+                fmt::format("--data: {} is not empty; give an empty or a new directory", directory.string()));
   }
   fs::create_directories(directory, error);
   if (error) return fail(Fault::io, fmt::format("{}: {}", directory.string(), error.message()));

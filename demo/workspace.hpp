@@ -14,7 +14,7 @@ class Workspace {
 
   Workspace(Workspace&& other) noexcept;
   Workspace& operator=(Workspace&&) = delete;
-  ~Workspace();                            // removes a temporary directory, unless it is kept
+  ~Workspace();  // removes a temporary directory, unless it is kept
 
   void keep() { is_temporary_ = false; }
   const std::filesystem::path& root() const { return root_; }

@@ -65,6 +65,8 @@ void Boards::tick(std::int64_t now) {
   if (greeted_anew || (was_open_ && !feed_.open())) connection_ended();
   was_open_ = feed_.open();
   for (auto& [id, followed] : followed_) {
+    // The answer may be lost.
+    if (followed.ask != 0 && !followed.confirmed && now - followed.asked_at >= limits::resend_ms) followed.ask = 0;
     if (followed.ask != 0 || followed.page != 0 || now < followed.not_before) continue;
     const BoardFeed::Standing standing = followed.board->standing();
     if (standing.phase == Mirror::Phase::reading) {
@@ -116,6 +118,7 @@ void Boards::subscribe(Followed& followed, Version from, std::int64_t now) {
                                codec::to_value(codec::Subscribe{followed.board->id(), from, {}})};
   if (!feed_.send(codec::encode_message(message), now)) return;
   followed.ask = id;
+  followed.asked_at = now;
   followed.confirmed = false;
 }
 

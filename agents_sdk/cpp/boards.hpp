@@ -38,7 +38,8 @@ class Boards {
  private:
   struct Followed {
     std::shared_ptr<BoardFeed> board;
-    std::uint64_t ask = 0;   // id of the subscribe; 0: none is open
+    std::uint64_t ask = 0;  // id of the subscribe; 0: none is open
+    std::int64_t asked_at = 0;
     bool confirmed = false;  // its answer came: what comes now belongs to it
     std::uint64_t page = 0;  // number of the page that was asked for; 0: none
     std::int64_t not_before = 0;

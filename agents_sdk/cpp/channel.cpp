@@ -80,7 +80,7 @@ void Channel::greet(std::int64_t now) {
 }
 
 void Channel::ping(std::int64_t now) {
-  const codec::Message ping{std::string(codec::message::ping), new_id(), Value(Map{})};
+  const codec::Message ping{std::string(codec::message::ping), new_id(), Value()};
   dealer_->send(codec::encode_message(ping)) ? liveness_.pinged(now) : liveness_.not_sent(now);
 }
 

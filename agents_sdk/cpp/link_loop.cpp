@@ -132,9 +132,9 @@ void Link::Loop::serve_boards() {
   boards_.tick(now_);            // may ask questions …
   queries_.tick(*query_, now_);  // … which are sent here
   // The server may have come back with other endpoints: the request connection will tell.
-  const bool query_fell = std::exchange(query_was_open_, query_->open()) && !query_->open();
-  const bool feed_fell = std::exchange(feed_was_open_, feed_->open()) && !feed_->open();
-  if (query_fell || feed_fell) request_->probe(now_);
+  const auto in_doubt = [](Channel& channel) { return channel.liveness().doubtful() || !channel.open(); };
+  const bool doubt = in_doubt(*query_) || in_doubt(*feed_);
+  if (!std::exchange(was_in_doubt_, doubt) && doubt) request_->probe(now_);
 }
 
 void Link::Loop::serve_streams() {
@@ -172,6 +172,8 @@ void Link::Loop::greeted() {
   complete(outbox_.epoch_is(welcome.epoch));
   query_->aim(welcome.query_endpoint);
   feed_->aim(welcome.feed_endpoint);
+  query_->probe(now_);
+  feed_->probe(now_);
 }
 
 // Silence means something only where somebody should speak.

@@ -77,8 +77,7 @@ class Link::Loop {
   std::uint64_t generation_ = 0;  // of the request connection
   bool told_open_ = false;        // what others were told last
   std::uint64_t told_generation_ = 0;
-  bool query_was_open_ = false;
-  bool feed_was_open_ = false;
+  bool was_in_doubt_ = false;  // one of the other connections
 };
 
 }  // namespace tafel::sdk

@@ -6,6 +6,7 @@ namespace tafel::sdk {
 namespace {
 
 constexpr std::int64_t try_wait_ms_max = 50;
+constexpr std::int64_t new_socket_ms = 5'000;  // without a connection; ZeroMQ itself tries again more often
 
 }  // namespace
 
@@ -15,7 +16,7 @@ Liveness::Todo Liveness::todo(std::int64_t now) const {
     if (now >= give_up_at_) return Todo::connect;
     return !hello_sent_ && now >= try_at_ ? Todo::hello : Todo::nothing;
   }
-  if (ping_open_ && !paused_ && now - sent_at_ >= limits::answer_ms) return Todo::connect;
+  if (ping_open_ && !paused_ && now >= lost_at()) return Todo::connect;
   if (ping_due_) return now >= try_at_ ? Todo::ping : Todo::nothing;
   if (now - sent_at_ >= limits::ping_ms) return Todo::ping;
   const bool silent = !ping_open_ && !paused_ && now - heard_at_ >= quiet_ms();
@@ -30,7 +31,7 @@ std::int64_t Liveness::next(std::int64_t now) const {
     at = hello_sent_ ? give_up_at_ : std::min(give_up_at_, try_at_);
   } else {
     at = ping_due_ ? try_at_ : sent_at_ + limits::ping_ms;
-    if (!paused_) at = std::min(at, ping_open_ ? sent_at_ + limits::answer_ms : heard_at_ + quiet_ms());
+    if (!paused_) at = std::min(at, ping_open_ ? lost_at() : heard_at_ + quiet_ms());
   }
   return std::max(at, now);
 }
@@ -44,7 +45,9 @@ void Liveness::not_connected(std::int64_t now) {
 
 void Liveness::greeted(std::int64_t now) {
   hello_sent_ = true;
-  sent_at_ = now;
+  // A server that stalls answers in the end: waiting longer each time, we are still there then.
+  give_up_at_ = now + greeting_ms_;
+  greeting_ms_ = std::min(greeting_ms_ * 2, limits::greeting_ms_max);
 }
 
 void Liveness::pinged(std::int64_t now) {
@@ -109,6 +112,8 @@ std::int64_t Liveness::quiet_ms() const {
   return quiet;
 }
 
+std::int64_t Liveness::lost_at() const { return sent_at_ + (ping_due_ ? limits::link_down_ms : limits::answer_ms); }
+
 void Liveness::begin_greeting(std::int64_t now) {
   state_ = State::greeting;
   hello_sent_ = false;
@@ -116,8 +121,7 @@ void Liveness::begin_greeting(std::int64_t now) {
   ping_due_ = false;
   try_at_ = now;
   try_wait_ = 1;
-  give_up_at_ = now + greeting_ms_;
-  greeting_ms_ = std::min(greeting_ms_ * 2, limits::greeting_ms_max);
+  give_up_at_ = now + new_socket_ms;
 }
 
 }  // namespace tafel::sdk

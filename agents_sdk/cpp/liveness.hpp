@@ -33,11 +33,14 @@ class Liveness {
   void pause(bool paused, std::int64_t now);  // nobody reads the socket: silence means nothing
 
   bool open() const { return state_ == State::open; }
+  // A ping is without an answer: whoever shares the fate of this connection had better look, too.
+  bool doubtful() const { return open() && ping_open_ && !paused_; }
 
  private:
   enum class State : std::uint8_t { down, greeting, open };
 
   std::int64_t quiet_ms() const;
+  std::int64_t lost_at() const;
   void begin_greeting(std::int64_t now);
 
   State state_ = State::down;

@@ -43,6 +43,7 @@ ErrorInfo foreign_answer(const std::string& delta_id) {
 
 std::optional<Outbox::Message> Outbox::next(std::uint64_t message_id, std::size_t bytes_max, std::int64_t now,
                                             std::vector<Done>& done) {
+  if (!sent_.empty() && now - sent_at_ >= limits::resend_ms) reconnected();
   if (!sent_.empty() || now < not_before_) return std::nullopt;
   const std::size_t room = bytes_max - std::min(bytes_max, submit_envelope_bytes);
   while (!waiting_.empty() && waiting_.front().bytes.size() > room) {
@@ -61,6 +62,7 @@ std::optional<Outbox::Message> Outbox::next(std::uint64_t message_id, std::size_
   }
   singles_ -= std::min(singles_, count);
   sent_id_ = message_id;
+  sent_at_ = now;
   return Message{message_id, codec::encode_submit_message(message_id, deltas)};
 }
 
@@ -138,7 +140,8 @@ std::vector<Outbox::Entry> Outbox::give_up() {
 }
 
 std::optional<std::int64_t> Outbox::retry_at() const {
-  if (!sent_.empty() || waiting_.empty()) return std::nullopt;
+  if (!sent_.empty()) return sent_at_ + limits::resend_ms;
+  if (waiting_.empty()) return std::nullopt;
   return not_before_;
 }
 

@@ -31,8 +31,9 @@ class Outbox {
 
   void add(Entry entry) { waiting_.push_back(std::move(entry)); }
 
-  // The next message: as many deltas as fit into `bytes_max`, none while a message is on its way or a refusal is waited
-  // out. Deltas that are larger than the server takes come back in `done` with too_large.
+  // The next message: as many deltas as fit into `bytes_max`, none while a message is on its way (but for so long only:
+  // its answer may be lost) or a refusal is waited out. Deltas that are larger than the server takes come back in
+  // `done` with too_large.
   struct Message {
     std::uint64_t id = 0;
     std::string bytes;
@@ -55,7 +56,7 @@ class Outbox {
 
   bool awaits_answer() const { return !sent_.empty(); }
   std::size_t size() const { return put_off_.size() + sent_.size() + waiting_.size(); }
-  // When `next` may have a message again after a refusal; nullopt when nothing is being waited out.
+  // When `next` has something to do by itself; nullopt when it has not.
   std::optional<std::int64_t> retry_at() const;
 
  private:
@@ -67,6 +68,7 @@ class Outbox {
   std::deque<Entry> sent_;     // of the one message on its way: what has no answer yet
   std::deque<Entry> put_off_;  // of that message: what the server put off
   std::uint64_t sent_id_ = 0;
+  std::int64_t sent_at_ = 0;
   std::size_t singles_ = 0;  // so many at the front go one by one
   std::int64_t not_before_ = 0;
   std::int64_t wait_ms_ = 0;  // of the last refusal

@@ -48,6 +48,8 @@ void Queries::tick(Channel& channel, std::int64_t now) {
   for (auto at = open_.begin(); at != open_.end();) {
     const auto here = at++;
     Open& open = here->second;
+    // Who waits without an end asks again: the answer may be lost.
+    if (open.deadline == no_deadline && now - open.sent_at >= limits::resend_ms) open.sent = false;
     if (now >= open.deadline) {
       end(here, fail(Fault::unreachable, "no answer to the question in time"));
     } else if (channel.open() && open.bytes.size() > bytes_max) {
@@ -56,6 +58,7 @@ void Queries::tick(Channel& channel, std::int64_t now) {
     } else if (!open.sent && now >= open.not_before && channel.open()) {
       if (!channel.send(open.bytes, now)) break;
       open.sent = true;
+      open.sent_at = now;
     }
   }
 }
@@ -63,7 +66,7 @@ void Queries::tick(Channel& channel, std::int64_t now) {
 std::int64_t Queries::next(std::int64_t now) const {
   std::int64_t at = now + limits::ping_ms;
   for (const auto& [id, open] : open_) {
-    at = std::min(at, open.deadline);
+    at = std::min(at, open.deadline == no_deadline ? at : open.deadline);
     if (!open.sent && open.not_before > now) at = std::min(at, open.not_before);
   }
   return at;

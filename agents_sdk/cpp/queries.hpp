@@ -33,6 +33,7 @@ class Queries {
   struct Open {
     std::string bytes;
     std::int64_t deadline = 0;
+    std::int64_t sent_at = 0;
     std::int64_t not_before = 0;  // the server was busy
     std::int64_t wait_ms = 0;
     bool sent = false;

@@ -32,6 +32,7 @@ void Stream::tick(const std::string& endpoint, std::int64_t now) {
     ask_ = 0;
     confirmed_ = false;
   }
+  if (ask_ != 0 && !confirmed_ && now - asked_at_ >= limits::resend_ms) ask_ = 0;  // the answer may be lost
   if (!finished_ && ask_ == 0 && channel_->open() && now >= not_before_) subscribe(now);
   channel_->liveness().await_answer(ask_ != 0 && !confirmed_);
   channel_->liveness().expect_heartbeat(confirmed_ ? channel_->welcome().heartbeat_ms : 0);
@@ -41,7 +42,9 @@ void Stream::subscribe(std::int64_t now) {
   const std::uint64_t id = channel_->new_id();
   const codec::Message message{std::string(codec::message::subscribe), id,
                                codec::to_value(codec::Subscribe{options_.board, position_, options_.paths})};
-  if (channel_->send(codec::encode_message(message), now)) ask_ = id;
+  if (!channel_->send(codec::encode_message(message), now)) return;
+  ask_ = id;
+  asked_at_ = now;
 }
 
 std::int64_t Stream::next(std::int64_t now) const {

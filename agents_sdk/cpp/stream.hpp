@@ -59,6 +59,7 @@ class Stream {
   Version position_;
   std::uint64_t generation_ = 0;
   std::uint64_t ask_ = 0;
+  std::int64_t asked_at_ = 0;
   bool confirmed_ = false;
   bool live_ = false;
   bool paused_ = false;

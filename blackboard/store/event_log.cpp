@@ -5,12 +5,11 @@
 #include <algorithm>
 
 #include "blackboard/store/record.hpp"
+#include "common/base/limits.hpp"
 #include "common/codec/event_codec.hpp"
 
 namespace tafel::store {
 namespace {
-
-constexpr std::size_t kept_events_max = 16;
 
 Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, Version version) {
   const std::string key = event_key(number, version);
@@ -37,7 +36,7 @@ Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version
   auto event = read_event(kv_, number, version);
   if (!event) return event;
   kept_.push_front({number, version, *event});
-  if (kept_.size() > kept_events_max) kept_.pop_back();
+  if (kept_.size() > limits::store_kept_events_max) kept_.pop_back();
   return event;
 }
 

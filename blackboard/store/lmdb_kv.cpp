@@ -21,10 +21,6 @@ namespace tafel::store {
 namespace {
 
 constexpr mdb_mode_t private_file = 0600;
-constexpr std::size_t idle_transactions_max = 16;
-// A larger size in a page is damage, and following it could lead out of the file.
-constexpr std::size_t value_bytes_max = 256ULL * 1024 * 1024;
-constexpr std::uint64_t disk_reserve_least = 64ULL * 1024 * 1024;
 constexpr MDB_dbi free_list = 0;
 // Default (full) sync and no WRITEMAP: the only mode in which a power cut loses nothing that was committed. NOTLS: a
 // read transaction belongs to its object, not to the thread.
@@ -155,7 +151,7 @@ class Environment {
   void end_read(TransactionPointer transaction) {
     mdb_txn_reset(transaction.get());
     const std::lock_guard lock(idle_mutex_);
-    if (idle_.size() < idle_transactions_max) idle_.push_back(std::move(transaction));
+    if (idle_.size() < limits::store_idle_readers_max) idle_.push_back(std::move(transaction));
   }
 
   // Bytes that the file needs, free pages not counted.
@@ -170,8 +166,8 @@ class Environment {
   Result<std::uint64_t> room() {
     const auto space = directory_.space();
     if (!space) return tl::unexpected(space.error());
-    const std::uint64_t reserve =
-        options_.disk_reserve_bytes.value_or(std::max(disk_reserve_least, space->total_bytes / 20));
+    const std::uint64_t reserve = options_.disk_reserve_bytes.value_or(
+        std::max<std::uint64_t>(limits::store_reserve_bytes_min, space->total_bytes / 20));
     if (space->free_bytes < reserve) return 0;
     const std::uint64_t line = quota() / 10 * 9;
     // Counting the free pages costs a walk over their list: only when it decides something.
@@ -242,7 +238,7 @@ Result<std::optional<std::string>> get_value(MDB_txn* transaction, MDB_dbi table
   const int code = mdb_get(transaction, table, &wanted, &found);
   if (code == MDB_NOTFOUND) return std::nullopt;
   if (code != 0) return lmdb_failure("read", code);
-  if (found.mv_size > value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
+  if (found.mv_size > limits::store_value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
   return std::string(to_view(found));
 }
 
@@ -257,7 +253,7 @@ Result<void> scan_values(MDB_txn* transaction, MDB_dbi table, std::string_view f
   // What was cut off puts `from` behind the key that equals the rest.
   if (code == 0 && start != from && to_view(key) == start) code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
   while (code == 0) {
-    if (value.mv_size > value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
+    if (value.mv_size > limits::store_value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
     if (!visit(to_view(key), to_view(value))) return {};
     code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
   }

@@ -1,12 +1,10 @@
 #include "blackboard/store/receipts.hpp"
 
 #include "blackboard/store/record.hpp"
+#include "common/base/limits.hpp"
 
 namespace tafel::store {
 namespace {
-
-constexpr int evictions_max =
-    4;  // per receipt: more than one, so that a backlog shrinks, and few, so that no commit stalls
 
 Result<std::optional<ReceiptRecord>> get_receipt(KvRead& kv, BoardNumber number, std::string_view hash) {
   const std::string key = receipt_key(number, hash);
@@ -39,7 +37,8 @@ Result<void> forget(KvWrite& kv, BoardNumber number, std::uint64_t sequence, std
 }
 
 Result<void> forget_old(KvWrite& kv, BoardRecord& board, TimeMs now, const ReceiptWindow& window) {
-  for (int i = 0; i < evictions_max && board.receipts_first < board.receipts_next; ++i) {
+  // More than one per receipt, so that a backlog shrinks; few, so that no commit stalls.
+  for (int i = 0; i < limits::receipts_dropped_max && board.receipts_first < board.receipts_next; ++i) {
     const auto queued = get_queued(kv, board.number, board.receipts_first);
     if (!queued) return tl::unexpected(queued.error());
     const bool is_old = queued->time < now - window.window_ms;

@@ -7,13 +7,13 @@
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/snapshot.hpp"
 #include "blackboard/store/verify.hpp"
+#include "common/base/limits.hpp"
 #include "common/base/text.hpp"
 
 namespace tafel::store {
 namespace {
 
 constexpr std::size_t epoch_bytes = 16;
-constexpr std::uint64_t checked_bytes_max = 256ULL * 1024 * 1024;
 
 class BoardStore final : public Store {
  public:
@@ -53,7 +53,7 @@ class BoardStore final : public Store {
 Result<void> check_small(Kv& kv) {
   const auto usage = kv.usage();
   if (!usage) return tl::unexpected(usage.error());
-  if (usage->bytes > checked_bytes_max) return {};
+  if (usage->bytes > limits::store_checked_bytes_max) return {};
   const auto read = kv.read();
   if (!read) return tl::unexpected(read.error());
   return check_records(**read);

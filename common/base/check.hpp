@@ -9,9 +9,9 @@ namespace tafel {
 }  // namespace tafel
 
 // Stops the process with the place and `message` when `condition` does not hold.
-#define TAFEL_CHECK(condition, message)                                     \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      ::tafel::check_failed(#condition, __FILE__, __LINE__, message);       \
-    }                                                                       \
+#define TAFEL_CHECK(condition, message)                               \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      ::tafel::check_failed(#condition, __FILE__, __LINE__, message); \
+    }                                                                 \
   } while (false)

@@ -29,8 +29,8 @@ struct Sum128 {
 // The first 16 bytes of SHA-256(bytes), read as a big-endian number.
 Sum128 sum_of(std::string_view bytes);
 
-std::string to_bytes(const Sum128& sum);             // 16 bytes, big-endian
-Sum128 sum_from_bytes(std::string_view sixteen);     // `sixteen` holds at least 16 bytes
+std::string to_bytes(const Sum128& sum);          // 16 bytes, big-endian
+Sum128 sum_from_bytes(std::string_view sixteen);  // `sixteen` holds at least 16 bytes
 inline std::string_view as_view(const Sha256& hash) {
   return {reinterpret_cast<const char*>(hash.data()), hash.size()};
 }

@@ -7,24 +7,24 @@
 namespace tafel::limits {
 
 // Values and names
-inline constexpr std::size_t value_depth_max = 32;            // nesting of lists and maps
-inline constexpr std::size_t value_bytes_max = 32 * 1024;     // one value, in its canonical encoding
-inline constexpr std::size_t value_items_max = 4096;          // items of one list, entries of one map
-inline constexpr std::size_t key_bytes_max = 256;             // a map key
-inline constexpr std::size_t path_bytes_max = 1024;           // a dot path as text
+inline constexpr std::size_t value_depth_max = 32;         // nesting of lists and maps
+inline constexpr std::size_t value_bytes_max = 32 * 1024;  // one value, in its canonical encoding
+inline constexpr std::size_t value_items_max = 4096;       // items of one list, entries of one map
+inline constexpr std::size_t key_bytes_max = 256;          // a map key
+inline constexpr std::size_t path_bytes_max = 1024;        // a dot path as text
 inline constexpr std::size_t path_segments_max = 32;
 inline constexpr std::size_t board_id_bytes_max = 256;
 inline constexpr std::size_t board_id_segments_max = 8;
-inline constexpr std::size_t name_bytes_max = 128;            // actor ids, delta ids
-inline constexpr std::size_t source_bytes_max = 2048;         // a delta's source, encoded
+inline constexpr std::size_t name_bytes_max = 128;     // actor ids, delta ids
+inline constexpr std::size_t source_bytes_max = 2048;  // a delta's source, encoded
 
 // Deltas
 inline constexpr std::size_t delta_ops_max = 1024;
-inline constexpr std::size_t delta_leaves_max = 4096;         // leaves and elements that one delta may speak of
-inline constexpr std::size_t siblings_max = 256;              // unresolved concurrent values of one register
-inline constexpr std::size_t suggestions_max = 16;            // held suggestions per field; the oldest is dropped
-inline constexpr std::size_t rejudge_rounds_max = 8;          // passes over a delta with atomic: false
-inline constexpr std::size_t current_elements_max = 256;      // a larger set or log is not repeated in a receipt
+inline constexpr std::size_t delta_leaves_max = 4096;     // leaves and elements that one delta may speak of
+inline constexpr std::size_t siblings_max = 256;          // unresolved concurrent values of one register
+inline constexpr std::size_t suggestions_max = 16;        // held suggestions per field; the oldest is dropped
+inline constexpr std::size_t rejudge_rounds_max = 8;      // passes over a delta with atomic: false
+inline constexpr std::size_t current_elements_max = 256;  // a larger set or log is not repeated in a receipt
 
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
@@ -39,64 +39,72 @@ inline constexpr std::size_t message_objects_max = 32 * 1024;      // decoded ob
 inline constexpr std::size_t sessions_max = 10'000;                // peers with a session, per socket
 inline constexpr std::int64_t session_idle_ms = 600'000;           // a peer that is silent for so long says hello again
 inline constexpr std::int64_t session_idle_crowded_ms = 60'000;    // the same while the table of sessions is full
-inline constexpr int request_send_queue = 256;                     // messages that a socket holds for one peer that reads nothing
+inline constexpr int request_send_queue = 256;  // messages that a socket holds for one peer that reads nothing
 inline constexpr int query_send_queue = 32;
 inline constexpr int feed_send_queue = 64;
-inline constexpr std::size_t backlog_answers_max = 64;             // answers that wait for one peer whose queue is full
-inline constexpr std::size_t backlog_bytes_max = 64 * 1024 * 1024; // the same for all peers of a socket
+inline constexpr std::size_t backlog_answers_max = 64;  // answers that wait for one peer whose queue is full
+inline constexpr std::size_t backlog_bytes_max = 64 * 1024 * 1024;  // the same for all peers of a socket
 inline constexpr std::size_t subscriptions_per_session_max = 1'024;
 inline constexpr std::size_t subscription_paths_max = 64;
 
 // Queries
-inline constexpr std::size_t query_load_bytes = 8 * 1024 * 1024;   // cells read for one answer that is not paged
-inline constexpr std::size_t query_turn_bytes = 1024 * 1024;       // answers made in one turn (the last may exceed it)
-inline constexpr std::size_t queries_waiting_max = 4'096;          // questions that wait for a later turn
-inline constexpr std::size_t boards_page_max = 1'000;              // boards in one answer
+inline constexpr std::size_t query_load_bytes = 8 * 1024 * 1024;  // cells read for one answer that is not paged
+inline constexpr std::size_t query_turn_bytes = 1024 * 1024;      // answers made in one turn (the last may exceed it)
+inline constexpr std::size_t queries_waiting_max = 4'096;         // questions that wait for a later turn
+inline constexpr std::size_t boards_page_max = 1'000;             // boards in one answer
 
 // Contexts
 inline constexpr std::size_t context_budget_tokens_max = 10'000'000;
-inline constexpr std::size_t context_turns_max = 1'000;            // turns that a request may ask for
-inline constexpr std::size_t context_pinned_max = 256;             // pinned paths of a request
-inline constexpr std::size_t context_omissions_max = 1'000;        // omissions listed one by one in a trace
+inline constexpr std::size_t context_turns_max = 1'000;      // turns that a request may ask for
+inline constexpr std::size_t context_pinned_max = 256;       // pinned paths of a request
+inline constexpr std::size_t context_omissions_max = 1'000;  // omissions listed one by one in a trace
 
 // Commit
 inline constexpr std::size_t batch_deltas_max = 1024;
 inline constexpr std::size_t batch_bytes_max = 16 * 1024 * 1024;
-inline constexpr std::size_t feed_queue_batches_max = 256;         // committed batches waiting for the feed thread
+inline constexpr std::size_t feed_queue_batches_max = 256;             // committed batches waiting for the feed thread
 inline constexpr std::size_t feed_queue_bytes_max = 64 * 1024 * 1024;  // the messages that made them
-inline constexpr std::size_t open_feed_boards_max = 4'096;         // boards that the open feed sends heartbeats for
+inline constexpr std::size_t open_feed_boards_max = 4'096;             // boards that the open feed sends heartbeats for
 
 // Feed
-inline constexpr std::size_t feed_page_versions = 256;             // a page of catch-up ends at multiples of it, so that pages are shared
-inline constexpr std::size_t feed_probe_bytes = 4 * 1024;          // the first page for a peer that took nothing before
-inline constexpr std::size_t feed_turn_pages = 8;                  // pages of catch-up sent in one turn
-inline constexpr std::size_t feed_tail_events_max = 1'024;         // newest events of a followed board kept encoded
+inline constexpr std::size_t feed_page_versions = 256;      // a page of catch-up ends at multiples of it, to be shared
+inline constexpr std::size_t feed_probe_bytes = 4 * 1024;   // the first page for a peer that took nothing before
+inline constexpr std::size_t feed_turn_pages = 8;           // pages of catch-up sent in one turn
+inline constexpr std::size_t feed_tail_events_max = 1'024;  // newest events of a followed board kept encoded
 inline constexpr std::size_t feed_tail_bytes_max = 256 * 1024;
 inline constexpr std::size_t feed_pages_bytes_max = 32 * 1024 * 1024;  // pages of catch-up kept encoded, of all boards
-inline constexpr std::size_t feed_retry_turns_max = 64;            // turns between two tries of a peer that takes nothing
+inline constexpr std::size_t feed_retry_turns_max = 64;  // turns between two tries of a peer that takes nothing
 
 // Store
 inline constexpr std::size_t store_map_bytes = 64ULL * 1024 * 1024 * 1024;
 inline constexpr std::size_t store_quota_bytes = 32ULL * 1024 * 1024 * 1024;
 inline constexpr std::size_t store_readers_max = 128;
+inline constexpr std::size_t store_idle_readers_max = 16;                // read transactions kept for the next reader
+inline constexpr std::size_t store_value_bytes_max = 256 * 1024 * 1024;  // one record; a larger one in a file is damage
+inline constexpr std::size_t store_checked_bytes_max = 256 * 1024 * 1024;  // a larger file is not walked at start
+inline constexpr std::size_t store_reserve_bytes_min = 64 * 1024 * 1024;  // disk kept free, or a twentieth of it
+inline constexpr std::size_t store_kept_events_max = 16;  // decoded events kept for as-of reads, a batch
+inline constexpr int receipts_dropped_max = 4;            // expired receipts dropped with each new one
 
 // Clients
-inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;     // deltas without a receipt, encoded
-inline constexpr std::size_t submit_objects_max = 24 * 1024;           // objects of one submit message: below message_objects_max
-inline constexpr std::size_t pending_queries_max = 1'024;              // questions without an answer yet
-inline constexpr std::size_t watch_queue_events_max = 1'024;           // versions waiting for one watcher; then it is fed from the log
+inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded
+inline constexpr std::size_t submit_objects_max = 24 * 1024;        // of one submit message: below message_objects_max
+inline constexpr std::size_t pending_queries_max = 1'024;           // questions without an answer yet
+inline constexpr std::size_t watch_queue_events_max = 1'024;  // versions waiting for one watcher; then the log feeds it
 inline constexpr std::size_t watch_queue_bytes_max = 8 * 1024 * 1024;
-inline constexpr int stream_receive_queue = 16;                         // messages that a socket holds for a watcher that stops
-inline constexpr std::int64_t ping_ms = 5'000;                         // between two pings on one connection
-inline constexpr std::int64_t probe_ms = 1'000;                        // silence while an answer is awaited, before a ping asks
-inline constexpr std::int64_t answer_ms = 3'000;                       // silence after a ping, before the connection is given up
-inline constexpr std::int64_t greeting_ms_min = 2'000;                 // wait for a welcome, doubled on each try …
-inline constexpr std::int64_t greeting_ms_max = 5'000;                 // … up to this
-inline constexpr std::int64_t retry_ms_min = 5;                        // before a delta that was put off is sent again, doubled …
-inline constexpr std::int64_t retry_ms_max = 1'000;                    // … up to this
+inline constexpr int stream_receive_queue = 16;          // messages that a socket holds for a watcher that stops
+inline constexpr std::int64_t ping_ms = 5'000;           // between two pings on one connection
+inline constexpr std::int64_t probe_ms = 1'000;          // silence while an answer is awaited, before a ping asks
+inline constexpr std::int64_t answer_ms = 6'000;         // silence after a ping, before the connection is given up
+inline constexpr std::int64_t link_down_ms = 2'000;      // the same when the ping could not even be sent
+inline constexpr std::int64_t greeting_ms_min = 2'000;   // wait for a welcome, doubled on each try …
+inline constexpr std::int64_t greeting_ms_max = 30'000;  // … up to this
+inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again
+inline constexpr std::int64_t retry_ms_min = 5;          // before what was put off is sent again, doubled …
+inline constexpr std::int64_t retry_ms_max = 1'000;      // … up to this
 
 // Command line
-inline constexpr std::size_t input_line_bytes_max = 1024 * 1024;       // one line, or one request file, that tafel reads
-inline constexpr std::size_t pipeline_deltas_max = 10'000;             // deltas in flight of `tafel apply --pipeline`
+inline constexpr std::size_t input_line_bytes_max = 1024 * 1024;  // one line, or one request file, that tafel reads
+inline constexpr std::size_t pipeline_deltas_max = 10'000;        // deltas in flight of `tafel apply --pipeline`
 
 }  // namespace tafel::limits

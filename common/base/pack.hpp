@@ -15,11 +15,11 @@ class PackWriter {
   void boolean(bool value) { byte(value ? 0xC3 : 0xC2); }
   void integer(std::int64_t value);
   void unsigned_integer(std::uint64_t value);
-  void number(double value);                  // always the 9-byte float64 form
-  void text(std::string_view value);          // UTF-8, not checked here
+  void number(double value);          // always the 9-byte float64 form
+  void text(std::string_view value);  // UTF-8, not checked here
   void binary(std::string_view value);
-  void array(std::size_t count);              // followed by `count` items
-  void map(std::size_t count);                // followed by `count` pairs
+  void array(std::size_t count);  // followed by `count` items
+  void map(std::size_t count);    // followed by `count` pairs
   void raw(std::string_view encoded) { out_.append(encoded); }
 
   std::string& out() { return out_; }

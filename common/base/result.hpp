@@ -1,4 +1,5 @@
-// Failures of the world (disk, bytes, peers) as values. A verdict about a delta is not a failure: see model/receipt.hpp.
+// Failures of the world (disk, bytes, peers) as values. A verdict about a delta is not a failure: see
+// model/receipt.hpp.
 #pragma once
 
 #include <string>

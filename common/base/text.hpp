@@ -17,7 +17,7 @@ bool has_control_character(std::string_view text);
 bool is_white_space(std::string_view text);
 
 std::string to_hex(std::string_view bytes);
-std::string to_base64(std::string_view bytes);                       // RFC 4648 with padding
-std::optional<std::string> from_base64(std::string_view text);       // strict: the alphabet, padding and length must fit
+std::string to_base64(std::string_view bytes);                  // RFC 4648 with padding
+std::optional<std::string> from_base64(std::string_view text);  // strict: the alphabet, padding and length must fit
 
 }  // namespace tafel

@@ -14,7 +14,9 @@ constexpr std::uint64_t confidence_max = static_cast<std::uint64_t>(confidence_h
 constexpr std::size_t element_id_bytes_max = 33;
 constexpr std::size_t mark_id_bytes = 12;
 
-std::uint32_t read_32(ItemReader& in, std::string_view name) { return static_cast<std::uint32_t>(in.number(name, UINT32_MAX)); }
+std::uint32_t read_32(ItemReader& in, std::string_view name) {
+  return static_cast<std::uint32_t>(in.number(name, UINT32_MAX));
+}
 
 Result<std::shared_ptr<const Source>> shared_source(const Value& value) {
   if (value.is_nil()) return nullptr;
@@ -54,7 +56,8 @@ Result<Sibling> sibling_from_value(const Value& value) {
 template <class T>
 Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(const Value&)) {
   const auto* list = value.get_if<List>();
-  if (list == nullptr || list->empty()) return fail(Fault::bad_bytes, "a cell: its parts must be a list that is not empty");
+  if (list == nullptr || list->empty())
+    return fail(Fault::bad_bytes, "a cell: its parts must be a list that is not empty");
   std::vector<T> parts;
   for (const Value& item : *list) {
     Result<T> part = read(item);
@@ -151,7 +154,8 @@ Result<Cell> suggestion_from(const Value& value) {
   cell.act = static_cast<SuggestionCell::Act>(in.number("act", 2));
   cell.value = in.item();
   cell.dot = in.part(dot_from_value);
-  if (cell.act == SuggestionCell::Act::remove && cell.value.get_if<List>() == nullptr) in.refuse("value", "a list of elements");
+  if (cell.act == SuggestionCell::Act::remove && cell.value.get_if<List>() == nullptr)
+    in.refuse("value", "a list of elements");
   return in.finish(Cell(std::move(cell)));
 }
 

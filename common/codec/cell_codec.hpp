@@ -8,8 +8,8 @@ namespace tafel::codec {
 
 Result<Cell> cell_from_value(const Value& value);
 Result<CellKey> cell_key_from_value(const Value& value);
-Result<Source> source_from_value(const Value& value);   // [kind, ref, [evidence…], trace]
-Value source_to_map(const Source& source);              // {"kind","ref","evidence","trace"}, empty members left out
-Result<Source> source_from_map(const Value& value);     // unknown members and wrong types are refused
+Result<Source> source_from_value(const Value& value);  // [kind, ref, [evidence…], trace]
+Value source_to_map(const Source& source);             // {"kind","ref","evidence","trace"}, empty members left out
+Result<Source> source_from_map(const Value& value);    // unknown members and wrong types are refused
 
 }  // namespace tafel::codec

@@ -132,7 +132,8 @@ Refusal read_expect(const Value& value, Delta& delta) {
     } else if (key == "values") {
       if (!member.is_nil()) refused = read_guarded_values(member, delta.expect);
     } else {
-      return bad_value(fmt::format("unknown member {} of expect; it may have version, fields and values", brief(Value(key))));
+      return bad_value(
+          fmt::format("unknown member {} of expect; it may have version, fields and values", brief(Value(key))));
     }
     if (refused) return refused;
   }
@@ -158,7 +159,8 @@ constexpr std::array<MemberRule, 9> member_rules{{{"id", read_id},
 
 Refusal too_many_ops(std::size_t count) {
   if (count <= limits::delta_ops_max) return std::nullopt;
-  return refusal(ErrorCode::too_large, fmt::format("a delta of {} ops; at most {} are allowed", count, limits::delta_ops_max));
+  return refusal(ErrorCode::too_large,
+                 fmt::format("a delta of {} ops; at most {} are allowed", count, limits::delta_ops_max));
 }
 
 bool is_test(const Value& op) {
@@ -216,7 +218,8 @@ Op op_of_short(std::string_view verb, const std::string& path, const Value& memb
     Op op;
     op.verb = Verb::patch;
     op.path = path;
-    op.malformed = Malformed{.message = "in the short form a patch is {\"<path>\": {\"add\": […], \"remove\": […], \"reset\": […]}}"};
+    op.malformed = Malformed{
+        .message = "in the short form a patch is {\"<path>\": {\"add\": […], \"remove\": […], \"reset\": […]}}"};
     return op;
   }
   Value op = is_patch ? member : Value(Map{});
@@ -279,12 +282,14 @@ bool is_short_verb(std::string_view name) {
 }
 
 Refusal read_member(const std::string& key, const Value& value, Delta& delta) {
-  const auto rule = std::find_if(member_rules.begin(), member_rules.end(), [&](const MemberRule& r) { return r.name == key; });
+  const auto rule =
+      std::find_if(member_rules.begin(), member_rules.end(), [&](const MemberRule& r) { return r.name == key; });
   if (rule != member_rules.end()) return value.is_nil() ? std::nullopt : rule->read(value, delta);
   if (key == "ops" || key == "json_patch" || is_short_verb(key)) return std::nullopt;  // read last
-  return bad_value(fmt::format("unknown member {} of a delta; it may have id, board, base, epoch, expect, confidence, atomic, "
-                               "check, source and ops",
-                               brief(Value(key))));
+  return bad_value(
+      fmt::format("unknown member {} of a delta; it may have id, board, base, epoch, expect, confidence, atomic, "
+                  "check, source and ops",
+                  brief(Value(key))));
 }
 
 Refusal read_all_ops(const Value& value, Delta& delta) {
@@ -294,8 +299,9 @@ Refusal read_all_ops(const Value& value, Delta& delta) {
                                     [&](std::string_view verb) { return given(value, verb) != nullptr; });
   const int forms = (ops != nullptr ? 1 : 0) + (patch != nullptr ? 1 : 0) + (is_short ? 1 : 0);
   if (forms > 1) {
-    return bad_value("a delta has one of \"ops\", \"json_patch\" and the short form (set, patch, incr, max, min, append, unset), "
-                     "not several");
+    return bad_value(
+        "a delta has one of \"ops\", \"json_patch\" and the short form (set, patch, incr, max, min, append, unset), "
+        "not several");
   }
   if (ops != nullptr) return read_ops(*ops, delta, "ops");
   if (patch != nullptr) return read_ops(*patch, delta, "json_patch");
@@ -306,7 +312,8 @@ Refusal read_all_ops(const Value& value, Delta& delta) {
 Refusal read_delta(const Value& value, Delta& delta) {
   if (value.get_if<List>() != nullptr) return read_ops(value, delta, "a delta");
   const auto* members = value.get_if<Map>();
-  if (members == nullptr) return bad_value(fmt::format("a delta is a map (or a JSON Patch list), not {}", brief(value)));
+  if (members == nullptr)
+    return bad_value(fmt::format("a delta is a map (or a JSON Patch list), not {}", brief(value)));
   for (const auto& [key, member] : *members) {
     if (auto refused = read_member(key, member, delta)) return refused;
   }

@@ -55,7 +55,9 @@ void write_image(PackWriter& out, const std::optional<Cell>& image, ValueSink& v
   image ? write_cell(out, *image, values) : out.nil();
 }
 
-void write_source_or_nil(PackWriter& out, const Source& source) { source.empty() ? out.nil() : write_source(out, source); }
+void write_source_or_nil(PackWriter& out, const Source& source) {
+  source.empty() ? out.nil() : write_source(out, source);
+}
 
 void write_head(PackWriter& out, const Event& event) {
   out.array(9);
@@ -109,7 +111,9 @@ Sum128 read_digest(ItemReader& in, std::string_view name) {
   return in.failed() ? Sum128{} : sum_from_bytes(bytes);
 }
 
-Result<Source> source_or_empty(const Value& value) { return value.is_nil() ? Result<Source>(Source{}) : source_from_value(value); }
+Result<Source> source_or_empty(const Value& value) {
+  return value.is_nil() ? Result<Source>(Source{}) : source_from_value(value);
+}
 
 template <class T>
 Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(const Value&)) {
@@ -146,7 +150,8 @@ Result<Change> change_from(const Value& key, const Value& image) {
   if (image.is_nil()) return Change{std::move(*cell_key), std::nullopt};
   auto cell = cell_from_value(image);
   if (!cell) return tl::unexpected(std::move(cell.error()));
-  if (!belongs(cell_key->part, *cell)) return fail(Fault::bad_bytes, "a change: the cell does not fit the part that its key names");
+  if (!belongs(cell_key->part, *cell))
+    return fail(Fault::bad_bytes, "a change: the cell does not fit the part that its key names");
   return Change{std::move(*cell_key), std::move(*cell)};
 }
 
@@ -173,7 +178,9 @@ Result<Change> feed_change_from(const Value& value) {
   return change_from((*items)[0], (*items)[1]);
 }
 
-Result<std::vector<LoggedChange>> logged_changes_from(const Value& value) { return list_from_value(value, logged_change_from); }
+Result<std::vector<LoggedChange>> logged_changes_from(const Value& value) {
+  return list_from_value(value, logged_change_from);
+}
 Result<std::vector<Change>> feed_changes_from(const Value& value) { return list_from_value(value, feed_change_from); }
 
 // Reads the head into an event that has nothing else yet.
@@ -323,7 +330,8 @@ std::string encode_event(const Event& event) {
 }
 
 Result<Event> decode_event(std::string_view record) {
-  // Records are our own and verified by the chain, and some hold thousands of cells: their size alone bounds the objects.
+  // Records are our own and verified by the chain, and some hold thousands of cells: their size alone bounds the
+  // objects.
   const auto value = decode(record, {.objects_max = record.size()});
   if (!value) return tl::unexpected(value.error());
   return event_from_value(*value);

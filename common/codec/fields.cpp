@@ -22,7 +22,8 @@ std::optional<std::uint64_t> as_uint64(const Value& value) {
     return static_cast<std::uint64_t>(*integer);
   }
   const auto* number = value.get_if<double>();
-  if (number == nullptr || !(*number >= 0 && *number < two_to_64) || std::trunc(*number) != *number) return std::nullopt;
+  if (number == nullptr || !(*number >= 0 && *number < two_to_64) || std::trunc(*number) != *number)
+    return std::nullopt;
   return static_cast<std::uint64_t>(*number);
 }
 
@@ -37,7 +38,8 @@ void FieldReader::keep(Failure failure) {
 std::uint64_t FieldReader::number_of(const Value& value, std::string_view name, std::uint64_t highest) {
   const auto number = as_uint64(value);
   if (number && *number <= highest) return *number;
-  refuse(name, highest == UINT64_MAX ? std::string("a non-negative integer") : fmt::format("an integer from 0 to {}", highest));
+  refuse(name, highest == UINT64_MAX ? std::string("a non-negative integer")
+                                     : fmt::format("an integer from 0 to {}", highest));
   return 0;
 }
 

@@ -1,5 +1,5 @@
-// Typed parts of decoded values. A reader keeps the first defect and reads everything after it as empty, so a decoder is a
-// straight line of reads that asks once, at its end, whether all went well.
+// Typed parts of decoded values. A reader keeps the first defect and reads everything after it as empty, so a decoder
+// is a straight line of reads that asks once, at its end, whether all went well.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,9 @@ class ItemReader : public FieldReader {
   ItemReader(const Value& value, std::string_view what, std::size_t count);
 
   const Value& item();
-  std::uint64_t number(std::string_view name, std::uint64_t highest = UINT64_MAX) { return number_of(item(), name, highest); }
+  std::uint64_t number(std::string_view name, std::uint64_t highest = UINT64_MAX) {
+    return number_of(item(), name, highest);
+  }
   std::int64_t integer(std::string_view name) { return integer_of(item(), name); }
   bool boolean(std::string_view name) { return boolean_of(item(), name); }
   std::string text(std::string_view name) { return text_of(item(), name); }
@@ -81,8 +83,8 @@ class ItemReader : public FieldReader {
   std::size_t next_ = 0;
 };
 
-// Reads members of a map by name. Members that are null or missing read as `fallback` where one is given; unknown members are
-// not looked at, so that a newer peer may send more.
+// Reads members of a map by name. Members that are null or missing read as `fallback` where one is given; unknown
+// members are not looked at, so that a newer peer may send more.
 class MemberReader : public FieldReader {
  public:
   MemberReader(const Value& value, std::string_view what);

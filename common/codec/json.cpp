@@ -46,7 +46,6 @@ struct Cursor {
     return before;
   }
   friend bool operator==(const Cursor& left, const Cursor& right) { return left.at == right.at; }
-  friend bool operator!=(const Cursor& left, const Cursor& right) { return left.at != right.at; }
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '-' || c == '.'; }
@@ -115,7 +114,8 @@ class Reader {
 };
 
 bool Reader::number_float(double value, const std::string& token) {
-  // An integer that fits neither int64 nor uint64 comes here as a rounded float: refused, for no digit may be lost silently.
+  // An integer that fits neither int64 nor uint64 comes here as a rounded float: refused, for no digit may be lost
+  // silently.
   const bool is_integer_literal = token.find_first_of(".eE") == std::string::npos;
   if (is_integer_literal || !std::isfinite(value)) return refuse_number(token);
   return builder_.put(Value(value));
@@ -176,7 +176,8 @@ class Unescape {
 bool Unescape::run(Value& value, std::size_t depth) {
   if (const MapEntry* escape = escape_of(value)) {
     if (escape->first == bytes_key) return bytes(value);
-    if (escape->second.get_if<Map>() == nullptr) return refuse("\"$map\" alone in a map stands for a map; its member must be one");
+    if (escape->second.get_if<Map>() == nullptr)
+      return refuse("\"$map\" alone in a map stands for a map; its member must be one");
     Value inner = std::move(value.get_if<Map>()->front().second);  // the keys of an escaped map are literal
     value = std::move(inner);
     return members(*value.get_if<Map>(), depth);
@@ -254,7 +255,8 @@ void write_text(std::string& out, std::string_view text) {
 }
 
 void write_number(std::string& out, double number) {
-  if (!std::isfinite(number)) {  // no value is; a reader refuses this text, so nothing turns into something else silently
+  // No value is infinite. A reader refuses this text, so nothing turns into something else silently.
+  if (!std::isfinite(number)) {
     out += std::isnan(number) ? "NaN" : (number < 0 ? "-Infinity" : "Infinity");
     return;
   }
@@ -307,7 +309,9 @@ void Writer::write(const Value& value) {
     void operator()(std::uint64_t number) const { out += std::to_string(number); }
     void operator()(double number) const { writer.write_double(number); }
     void operator()(const std::string& text) const { write_text(out, text); }
-    void operator()(const Bytes& bytes) const { writer.write_map({{std::string(bytes_key), Value(to_base64(bytes.data))}}); }
+    void operator()(const Bytes& bytes) const {
+      writer.write_map({{std::string(bytes_key), Value(to_base64(bytes.data))}});
+    }
     void operator()(const List& list) const { writer.write_list(list); }
     void operator()(const Map& map) const { needs_escape ? writer.write_escaped_map(map) : writer.write_map(map); }
   };

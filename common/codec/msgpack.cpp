@@ -13,8 +13,9 @@
 namespace tafel::codec {
 namespace {
 
-// What msgpack::parse calls, item by item. Each declared item takes at least one byte of the input and one object of the budget,
-// and both are charged when it is declared: a header of five bytes that declares 2^32 items is refused before a reservation.
+// What msgpack::parse calls, item by item. Each declared item takes at least one byte of the input and one object of
+// the budget, and both are charged when it is declared: a header of five bytes that declares 2^32 items is refused
+// before a reservation.
 class Visitor {
  public:
   Visitor(std::size_t bytes, const DecodeLimits& limits)
@@ -31,7 +32,9 @@ class Visitor {
   }
   bool visit_str(const char* data, std::uint32_t size);
   bool visit_bin(const char* data, std::uint32_t size);
-  bool visit_ext(const char*, std::uint32_t) { return builder_.refuse("an extension type; only the plain types are understood"); }
+  bool visit_ext(const char*, std::uint32_t) {
+    return builder_.refuse("an extension type; only the plain types are understood");
+  }
 
   bool start_array(std::uint32_t count) { return start(count, count) && builder_.begin_list(count); }
   bool start_array_item() { return true; }
@@ -56,8 +59,8 @@ class Visitor {
   bool start(std::uint32_t count, std::uint64_t parts);
 
   std::size_t bytes_;
-  std::uint64_t needed_ = 1;     // bytes that the input must have, by what it declared so far
-  std::uint64_t declared_ = 1;   // objects; the root is one
+  std::uint64_t needed_ = 1;    // bytes that the input must have, by what it declared so far
+  std::uint64_t declared_ = 1;  // objects; the root is one
   std::uint64_t objects_max_;
   bool at_key_ = false;
   ValueBuilder builder_;
@@ -87,7 +90,8 @@ bool Visitor::start(std::uint32_t count, std::uint64_t parts) {
   needed_ += parts;
   declared_ += parts;
   if (needed_ > bytes_) return builder_.refuse(fmt::format("a count of {} is larger than the bytes left", count));
-  if (declared_ > objects_max_) return builder_.refuse(fmt::format("more than {} objects in one message", objects_max_));
+  if (declared_ > objects_max_)
+    return builder_.refuse(fmt::format("more than {} objects in one message", objects_max_));
   return true;
 }
 
@@ -97,7 +101,8 @@ Result<Value> parse(std::string_view bytes, const DecodeLimits& limits) {
   const bool parsed = msgpack::parse(bytes.data(), bytes.size(), offset, visitor);
   if (!parsed) return fail(Fault::bad_bytes, fmt::format("MessagePack, near byte {}: {}", offset, visitor.error()));
   if (offset != bytes.size()) {
-    return fail(Fault::bad_bytes, fmt::format("MessagePack, byte {}: {} bytes follow the value", offset, bytes.size() - offset));
+    return fail(Fault::bad_bytes,
+                fmt::format("MessagePack, byte {}: {} bytes follow the value", offset, bytes.size() - offset));
   }
   return visitor.take();
 }

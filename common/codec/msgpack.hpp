@@ -15,9 +15,9 @@ struct DecodeLimits {
   std::size_t objects_max = limits::message_objects_max;
 };
 
-// All of `bytes` must be one object. Refused with the offset and what is wrong: trailing bytes, ext types, NaN and infinities,
-// text that is not UTF-8, keys that are no text or stand twice, declared counts larger than the bytes left (before anything is
-// reserved for them), depth, object count.
+// All of `bytes` must be one object. Refused with the offset and what is wrong: trailing bytes, ext types, NaN and
+// infinities, text that is not UTF-8, keys that are no text or stand twice, declared counts larger than the bytes left
+// (before anything is reserved for them), depth, object count.
 Result<Value> decode(std::string_view bytes, const DecodeLimits& limits = {});
 
 // Numbers keep their form (1.0 stays a float64).

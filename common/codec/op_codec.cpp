@@ -39,7 +39,8 @@ constexpr std::array<Shape, 14> shapes{{
 }};
 
 constexpr std::array<std::string_view, 5> common_members{"op", "path", "confidence", "ttl_ms", "assert"};
-constexpr std::array<std::string_view, 8> verb_members{"value", "add", "remove", "reset", "by", "entry", "suggestion", "from"};
+constexpr std::array<std::string_view, 8> verb_members{"value", "add",   "remove",     "reset",
+                                                       "by",    "entry", "suggestion", "from"};
 
 template <class Names>
 bool is_among(const Names& names, std::string_view name) {
@@ -202,7 +203,8 @@ void OpReader::read_own(const Shape& shape) {
     case Verb::unset: return read_text("entry", op_.entry);
     case Verb::accept:
     case Verb::dismiss:
-      if (given("suggestion") == nullptr) refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
+      if (given("suggestion") == nullptr)
+        refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
       return read_text("suggestion", op_.suggestion);
     case Verb::copy:
     case Verb::move: return;
@@ -279,8 +281,8 @@ class OpForm {
   }
 
  private:
-  // Where a pointer and a dot path mean the same, it is the dot path that is written, so that all spellings have one payload. They
-  // do not where the path may be read as an index into a list.
+  // Where a pointer and a dot path mean the same, it is the dot path that is written, so that all spellings have one
+  // payload. They do not where the path may be read as an index into a list.
   bool has_pointers() const {
     if (op_.verb == Verb::copy || op_.verb == Verb::move || op_.verb == Verb::add_item) return true;
     return op_.from_pointer && (op_.verb == Verb::set || op_.verb == Verb::unset) && has_index(op_.path);
@@ -305,7 +307,15 @@ class OpForm {
   FormMembers members_;
 };
 
-// An op that could not be read has no members worth keeping but those that the error speaks of. A pointer may be the empty text.
+// What our own reader may have said about an op. Longer text is a stranger's, and must not grow every receipt and
+// event.
+bool is_message(const std::string& text) {
+  constexpr std::size_t longest = 512;
+  return !text.empty() && text.size() <= longest;
+}
+
+// An op that could not be read has no members worth keeping but those that the error speaks of. A pointer may be the
+// empty text.
 FormMembers malformed_form(const Op& op) {
   FormMembers members;
   if (op.malformed->is_path) members.emplace_back("bad_path", Value(true));
@@ -320,7 +330,8 @@ FormMembers malformed_form(const Op& op) {
 Op op_from_value(const Value& value) {
   // A client that could not read an op sends why, so that the judge refuses it at its turn, in those words.
   if (value.find("malformed") != nullptr) {
-    if (auto op = recorded_op_from_value(value)) return std::move(*op);
+    auto op = recorded_op_from_value(value);
+    if (op && is_message(op->malformed->message)) return std::move(*op);
   }
   return OpReader(value).read();
 }

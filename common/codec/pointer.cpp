@@ -14,7 +14,8 @@ Result<std::vector<std::string>> pointer_segments(std::string_view pointer) {
       segments.back().push_back(c);
     } else {
       const char escaped = i + 1 < pointer.size() ? pointer[i + 1] : '\0';
-      if (escaped != '0' && escaped != '1') return fail(Fault::bad_bytes, "in a JSON Pointer \"~\" stands before 0 or 1 only");
+      if (escaped != '0' && escaped != '1')
+        return fail(Fault::bad_bytes, "in a JSON Pointer \"~\" stands before 0 or 1 only");
       segments.back().push_back(escaped == '0' ? '~' : '/');
       ++i;
     }

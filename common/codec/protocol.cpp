@@ -90,9 +90,11 @@ Result<Hello> hello_from_value(const Value& body) {
   Hello hello;
   hello.protocol = in.integer("protocol");
   hello.actor = in.text_or("actor", "");
-  if (!hello.actor.empty() && name_defect(hello.actor)) in.refuse("actor", "a name: at most 128 bytes, no control characters");
+  if (!hello.actor.empty() && name_defect(hello.actor))
+    in.refuse("actor", "a name: at most 128 bytes, no control characters");
   hello.client = in.text_or("client", "");
-  if (!hello.client.empty() && name_defect(hello.client)) in.refuse("client", "a name: at most 128 bytes, no control characters");
+  if (!hello.client.empty() && name_defect(hello.client))
+    in.refuse("client", "a name: at most 128 bytes, no control characters");
   hello.features = read_features(in);
   return in.finish(std::move(hello));
 }

@@ -1,6 +1,6 @@
-// The messages between clients and the server. One message is one frame: MessagePack [type, id, body]. `id` is chosen by the asker
-// and comes back in the answer; messages that answer nothing (events, live, heartbeat) carry 0. docs/protocol.md is the full
-// text: states, duties and every body.
+// The messages between clients and the server. One message is one frame: MessagePack [type, id, body]. `id` is chosen
+// by the asker and comes back in the answer; messages that answer nothing (events, live, heartbeat) carry 0.
+// docs/protocol.md is the full text: states, duties and every body.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ inline constexpr std::int64_t protocol_version = 1;
 
 // Message types, as they stand in the first item.
 namespace message {
-inline constexpr std::string_view hello = "hello";              // client → any socket
-inline constexpr std::string_view welcome = "welcome";          // answer to hello
-inline constexpr std::string_view submit = "submit";            // client → request socket: [delta map…]
-inline constexpr std::string_view receipts = "receipts";        // answer: [receipt map…], in the order of the deltas; large answers come in
-                                                                // several messages with the same id
+inline constexpr std::string_view hello = "hello";        // client → any socket
+inline constexpr std::string_view welcome = "welcome";    // answer to hello
+inline constexpr std::string_view submit = "submit";      // client → request socket: [delta map…]
+inline constexpr std::string_view receipts = "receipts";  // answer: [receipt map…], in the order of the deltas; large
+                                                          // answers come in several messages with the same id
 inline constexpr std::string_view query = "query";              // client → query socket: {"what": …, …}
 inline constexpr std::string_view answer = "answer";            // {…}
 inline constexpr std::string_view subscribe = "subscribe";      // client → feed socket: {"board","from","paths"?}
 inline constexpr std::string_view subscribed = "subscribed";    // {"board","epoch","head","from"}
 inline constexpr std::string_view unsubscribe = "unsubscribe";  // {"board"}
 inline constexpr std::string_view unsubscribed = "unsubscribed";
-inline constexpr std::string_view events = "events";            // server → follower: {"board","events":[feed event…]}
-inline constexpr std::string_view live = "live";                // {"board","version"}: catch-up has reached the head
-inline constexpr std::string_view resync = "resync";            // {"board","floor"}: history is gone, read a snapshot
-inline constexpr std::string_view heartbeat = "heartbeat";      // {"heads": {board: version}}
+inline constexpr std::string_view events = "events";        // server → follower: {"board","events":[feed event…]}
+inline constexpr std::string_view live = "live";            // {"board","version"}: catch-up has reached the head
+inline constexpr std::string_view resync = "resync";        // {"board","floor"}: history is gone, read a snapshot
+inline constexpr std::string_view heartbeat = "heartbeat";  // {"heads": {board: version}}
 inline constexpr std::string_view ping = "ping";
 inline constexpr std::string_view pong = "pong";
-inline constexpr std::string_view error = "error";              // {error map}
+inline constexpr std::string_view error = "error";  // {error map}
 }  // namespace message
 
 struct Message {
@@ -57,7 +57,7 @@ inline constexpr DecodeLimits answer_limits{.depth_max = limits::path_segments_m
 struct Hello {
   std::int64_t protocol = protocol_version;
   std::string actor;
-  std::string client;                       // "tafel-cpp 0.1.0", for logs
+  std::string client;  // "tafel-cpp 0.1.0", for logs
   std::vector<std::string> features;
 };
 Value to_value(const Hello& hello);
@@ -65,9 +65,9 @@ Result<Hello> hello_from_value(const Value& body);
 
 struct Welcome {
   std::int64_t protocol = protocol_version;
-  std::string server;                       // "tafeld 0.1.0"
-  std::string epoch;                        // of the store: versions of another epoch mean nothing
-  std::string query_endpoint;               // empty: not offered
+  std::string server;          // "tafeld 0.1.0"
+  std::string epoch;           // of the store: versions of another epoch mean nothing
+  std::string query_endpoint;  // empty: not offered
   std::string feed_endpoint;
   std::string open_feed_endpoint;
   std::vector<std::string> features;
@@ -79,8 +79,8 @@ Result<Welcome> welcome_from_value(const Value& body);
 
 struct Subscribe {
   std::string board;
-  Version from = 0;                         // the last version that the follower has; events begin at from + 1
-  std::vector<std::string> paths;           // dot paths: only what lies at or below one of them; empty: everything
+  Version from = 0;                // the last version that the follower has; events begin at from + 1
+  std::vector<std::string> paths;  // dot paths: only what lies at or below one of them; empty: everything
 };
 Value to_value(const Subscribe& subscribe);
 Result<Subscribe> subscribe_from_value(const Value& body);

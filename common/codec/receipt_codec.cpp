@@ -45,12 +45,15 @@ Enum read_name(MemberReader& in, std::string_view member, std::optional<Enum> (*
 }
 
 template <class Enum>
-std::optional<Enum> read_name_if_given(MemberReader& in, std::string_view member, std::optional<Enum> (*from)(std::string_view)) {
+std::optional<Enum> read_name_if_given(MemberReader& in, std::string_view member,
+                                       std::optional<Enum> (*from)(std::string_view)) {
   if (!in.has(member)) return std::nullopt;
   return read_name(in, member, from);
 }
 
-std::optional<Value> copy_of(const Value* value) { return value == nullptr ? std::nullopt : std::optional<Value>(*value); }
+std::optional<Value> copy_of(const Value* value) {
+  return value == nullptr ? std::nullopt : std::optional<Value>(*value);
+}
 
 Result<std::optional<ErrorInfo>> optional_error(const Value& value) {
   if (value.is_nil()) return std::nullopt;

@@ -10,8 +10,8 @@ namespace tafel::codec {
 Value receipt_to_value(const Receipt& receipt);
 Result<Receipt> receipt_from_value(const Value& value);
 
-// {"code","op","path","message","retryable"} always ("op" and "path" null where they do not apply); "expected", "found",
-// "guards" where given.
+// {"code","op","path","message","retryable"} always ("op" and "path" null where they do not apply); "expected",
+// "found", "guards" where given.
 Value error_to_value(const ErrorInfo& error);
 Result<ErrorInfo> error_from_value(const Value& value);
 

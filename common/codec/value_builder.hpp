@@ -1,5 +1,5 @@
-// Builds a Value from the events of a parser (MessagePack or JSON) and knows at any time where it stands. Bounded in depth;
-// refuses a key that stands twice. One object builds one value; a false answer is final and error() says why.
+// Builds a Value from the events of a parser (MessagePack or JSON) and knows at any time where it stands. Bounded in
+// depth; refuses a key that stands twice. One object builds one value; a false answer is final and error() says why.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ class ValueBuilder {
  public:
   explicit ValueBuilder(std::size_t depth_max) : depth_max_(depth_max) {}
 
-  bool put(Value value);               // a whole value: the next item, member or the root
+  bool put(Value value);  // a whole value: the next item, member or the root
   bool begin_list(std::size_t reserve = 0);
   bool begin_map(std::size_t reserve = 0);
-  bool key(std::string key);           // of the member that comes next
-  bool end();                          // of the innermost list or map
+  bool key(std::string key);  // of the member that comes next
+  bool end();                 // of the innermost list or map
 
-  bool refuse(std::string message);    // always false
+  bool refuse(std::string message);  // always false
   bool has_error() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
 

@@ -1,5 +1,6 @@
-// Cells: the records that make up the state of a board. A register, counter, max or min is one cell; each set element, each log
-// entry and each held suggestion is a cell of its own. A change is an after-image: a cell key with the new cell, or gone.
+// Cells: the records that make up the state of a board. A register, counter, max or min is one cell; each set element,
+// each log entry and each held suggestion is a cell of its own. A change is an after-image: a cell key with the new
+// cell, or gone.
 #pragma once
 
 #include <compare>
@@ -30,8 +31,8 @@ struct CellKey {
   friend std::strong_ordering operator<=>(const CellKey&, const CellKey&) = default;
 };
 
-// The canonical encoding of an element where that is at most 32 bytes, else 0xC1 (a byte that begins no MessagePack value) and
-// the SHA-256 of the encoding. At most 33 bytes; equal exactly for equal values.
+// The canonical encoding of an element where that is at most 32 bytes, else 0xC1 (a byte that begins no MessagePack
+// value) and the SHA-256 of the encoding. At most 33 bytes; equal exactly for equal values.
 std::string element_id(const Value& value);
 
 // The place of a write: version of its delta and index of its op. Ordered; 12 bytes big-endian as an id; "5.0" as text.
@@ -52,13 +53,13 @@ inline CellKey suggestion_key(const Path& path, const Mark& mark) { return {path
 
 // One surviving write.
 struct Dot {
-  Mark mark;                                 // version and op index
-  Version base = 0;                          // what its writer had seen
+  Mark mark;         // version and op index
+  Version base = 0;  // what its writer had seen
   Confidence confidence = Confidence::stated;
   std::string actor;
-  std::shared_ptr<const Source> source;      // null when none was given
-  TimeMs time = 0;                           // of its event
-  std::optional<TimeMs> expires;             // absent from then on
+  std::shared_ptr<const Source> source;  // null when none was given
+  TimeMs time = 0;                       // of its event
+  std::optional<TimeMs> expires;         // absent from then on
 
   Version version() const { return mark.version; }
   bool is_expired(TimeMs now) const { return expires && *expires <= now; }
@@ -70,37 +71,37 @@ struct Sibling {
 };
 
 struct RegisterCell {
-  std::vector<Sibling> siblings;             // never empty; ascending by mark
+  std::vector<Sibling> siblings;  // never empty; ascending by mark
 };
 
 struct CounterCell {
   std::int64_t total = 0;
-  Dot dot;                                   // of the last change, with the highest confidence written
+  Dot dot;  // of the last change, with the highest confidence written
 };
 
-struct ExtremumCell {                        // max or min
+struct ExtremumCell {  // max or min
   bool is_max = true;
-  Value value;                               // a number
-  Dot dot;                                   // of the write that moved it last, with the highest confidence written
+  Value value;  // a number
+  Dot dot;      // of the write that moved it last, with the highest confidence written
 };
 
 struct ElementCell {
   Value value;
-  Mark first;                                // of the addition that made it present
-  std::uint32_t place = 0;                   // among the elements which that op added
-  std::vector<Dot> dots;                     // never empty, ascending by mark, confidences strictly descending
+  Mark first;               // of the addition that made it present
+  std::uint32_t place = 0;  // among the elements which that op added
+  std::vector<Dot> dots;    // never empty, ascending by mark, confidences strictly descending
 };
 
 struct EntryCell {
   Value value;
-  Dot dot;                                   // dot.mark is its key
+  Dot dot;  // dot.mark is its key
 };
 
 struct SuggestionCell {
   enum class Act : std::uint8_t { set = 0, remove = 1, unset = 2 };
   Act act = Act::set;
-  Value value;                               // set: the value; remove: the list of elements; unset: nil
-  Dot dot;                                   // dot.mark is its id
+  Value value;  // set: the value; remove: the list of elements; unset: nil
+  Dot dot;      // dot.mark is its id
 };
 
 using Cell = std::variant<RegisterCell, CounterCell, ExtremumCell, ElementCell, EntryCell, SuggestionCell>;
@@ -110,7 +111,8 @@ std::string_view name_of(SuggestionCell::Act act);
 // The kind of the field that a leaf, element or entry cell makes; nullopt for a suggestion.
 std::optional<Kind> kind_of(const Cell& cell);
 
-// `cell` without the dots that have expired; nullopt when nothing is left. `cell` must not be a suggestion with ttl (there are none).
+// `cell` without the dots that have expired; nullopt when nothing is left. `cell` must not be a suggestion with ttl
+// (there are none).
 std::optional<Cell> without_expired(const Cell& cell, TimeMs now);
 
 // True when some dot of the cell expires some day.
@@ -121,14 +123,14 @@ const Sibling& shown_sibling(const RegisterCell& cell);
 
 struct Change {
   CellKey key;
-  std::optional<Cell> image;                 // nullopt: the cell is gone
+  std::optional<Cell> image;  // nullopt: the cell is gone
 };
 
 // The part of the state digest that one cell contributes: sum_of of its canonical encoding with its key.
 Sum128 digest_of(const CellKey& key, const Cell& cell);
 
-// Writes a cell for the log, the store and the wire; `write_value` writes user values (exact, canonical or hashed). The layout
-// is the grammar on top of cell_codec.hpp.
+// Writes a cell for the log, the store and the wire; `write_value` writes user values (exact, canonical or hashed). The
+// layout is the grammar on top of cell_codec.hpp.
 struct ValueSink {
   virtual ~ValueSink() = default;
   virtual void write(PackWriter& out, const Value& value) = 0;

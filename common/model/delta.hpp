@@ -1,5 +1,5 @@
-// A delta: one atomic message of an agent, a list of ops against one board. Paths and values are still as they came: the judge
-// checks their form, so that its error can name the op.
+// A delta: one atomic message of an agent, a list of ops against one board. Paths and values are still as they came:
+// the judge checks their form, so that its error can name the op.
 #pragma once
 
 #include <array>
@@ -28,10 +28,20 @@ enum class Kind : std::uint8_t { register_ = 0, set = 1, counter = 2, max = 3, m
 std::string_view name_of(Kind kind);
 std::optional<Kind> kind_from(std::string_view name);
 
-// The verbs of an op. `copy`, `move` and `add_item` come from JSON Patch only and are resolved by the judge at their turn.
-// Stored: do not renumber.
+// The verbs of an op. `copy`, `move` and `add_item` come from JSON Patch only and are resolved by the judge at their
+// turn. Stored: do not renumber.
 enum class Verb : std::uint8_t {
-  set = 0, patch = 1, incr = 2, max = 3, min = 4, append = 5, unset = 6, accept = 7, dismiss = 8, copy = 9, move = 10,
+  set = 0,
+  patch = 1,
+  incr = 2,
+  max = 3,
+  min = 4,
+  append = 5,
+  unset = 6,
+  accept = 7,
+  dismiss = 8,
+  copy = 9,
+  move = 10,
   add_item = 11,
 };
 std::string_view name_of(Verb verb);
@@ -50,7 +60,7 @@ struct Source {
 
 // Why a decoder could not read an op; the judge turns it into the refusal that names the op.
 struct Malformed {
-  bool is_path = false;   // bad_path instead of bad_value
+  bool is_path = false;       // bad_path instead of bad_value
   bool is_forbidden = false;  // forbidden: a copy of what may not be read
   bool at_its_turn = false;   // found by reading the board, so ops before it are judged first
   std::string message;
@@ -58,42 +68,42 @@ struct Malformed {
 
 struct Op {
   Verb verb = Verb::set;
-  std::string path;                         // as written
-  Value value;                              // set, max, min, append, add_item; incr: the amount
+  std::string path;  // as written
+  Value value;       // set, max, min, append, add_item; incr: the amount
   bool has_value = false;
-  std::vector<Value> add;                   // patch
+  std::vector<Value> add;  // patch
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;
-  std::string suggestion;                   // accept, dismiss: "version.opindex"
-  std::string entry;                        // unset of one log entry: "version.opindex"
-  std::string from;                         // copy, move: the other path
+  std::string suggestion;  // accept, dismiss: "version.opindex"
+  std::string entry;       // unset of one log entry: "version.opindex"
+  std::string from;        // copy, move: the other path
   std::optional<Confidence> confidence;
-  std::optional<Value> ttl_ms;              // checked by the judge: an integer above 0
+  std::optional<Value> ttl_ms;  // checked by the judge: an integer above 0
   bool assert_ = false;
-  bool from_pointer = false;                // came as JSON Patch: an index into a list is a bad path there
+  bool from_pointer = false;  // came as JSON Patch: an index into a list is a bad path there
   std::optional<Malformed> malformed;
 };
 
 struct Expect {
   std::optional<Version> version;
-  std::vector<std::pair<std::string, Version>> fields;   // path as written, version of its last change
+  std::vector<std::pair<std::string, Version>> fields;  // path as written, version of its last change
   std::vector<std::pair<std::string, Value>> values;
 
   bool empty() const { return !version && fields.empty() && values.empty(); }
 };
 
 struct Delta {
-  std::string id;                       // empty: no idempotency wanted
+  std::string id;  // empty: no idempotency wanted
   std::string board;
-  std::optional<Version> base;          // absent: the version before this delta
-  std::string epoch;                    // empty: not checked
+  std::optional<Version> base;  // absent: the version before this delta
+  std::string epoch;            // empty: not checked
   Expect expect;
   std::optional<Confidence> confidence;
   bool atomic = true;
   bool check = false;
   Source source;
   std::vector<Op> ops;
-  Sha256 payload_hash{};                // of the canonical form of all but the id; made by the decoder
+  Sha256 payload_hash{};  // of the canonical form of all but the id; made by the decoder
 };
 
 }  // namespace tafel

@@ -61,7 +61,8 @@ bool match(const std::string* part, const std::string* part_end, const std::stri
 // The parts of a pattern are segments like any other.
 std::optional<Failure> parts_defect(std::string_view pattern, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
-    if (auto defect = segment_defect(part)) return Failure{Fault::bad_config, fmt::format("the pattern \"{}\": {}", pattern, *defect)};
+    if (auto defect = segment_defect(part))
+      return Failure{Fault::bad_config, fmt::format("the pattern \"{}\": {}", pattern, *defect)};
   }
   return std::nullopt;
 }
@@ -77,7 +78,8 @@ std::optional<std::string> segment_defect(std::string_view segment) {
 
 Result<Path> Path::parse(std::string_view text) {
   if (text.size() > limits::path_bytes_max) {
-    return fail(Fault::bad_bytes, fmt::format("a path of {} bytes; at most {} are allowed", text.size(), limits::path_bytes_max));
+    return fail(Fault::bad_bytes,
+                fmt::format("a path of {} bytes; at most {} are allowed", text.size(), limits::path_bytes_max));
   }
   auto segments = split_dots(text);
   if (!segments) return tl::unexpected(segments.error());
@@ -87,8 +89,8 @@ Result<Path> Path::parse(std::string_view text) {
 Result<Path> Path::from_segments(const std::vector<std::string>& segments) {
   if (segments.empty()) return fail(Fault::bad_bytes, "a path needs at least one segment");
   if (segments.size() > limits::path_segments_max) {
-    return fail(Fault::bad_bytes,
-                fmt::format("a path of {} segments; at most {} are allowed", segments.size(), limits::path_segments_max));
+    return fail(Fault::bad_bytes, fmt::format("a path of {} segments; at most {} are allowed", segments.size(),
+                                              limits::path_segments_max));
   }
   std::string key;
   for (const std::string& segment : segments) {
@@ -97,7 +99,8 @@ Result<Path> Path::from_segments(const std::vector<std::string>& segments) {
     key += segment;
   }
   if (key.size() > limits::path_bytes_max) {
-    return fail(Fault::bad_bytes, fmt::format("a path of {} bytes; at most {} are allowed", key.size(), limits::path_bytes_max));
+    return fail(Fault::bad_bytes,
+                fmt::format("a path of {} bytes; at most {} are allowed", key.size(), limits::path_bytes_max));
   }
   return Path(std::move(key));
 }
@@ -119,7 +122,9 @@ std::vector<std::string> Path::segments() const { return split(key_, separator);
 
 std::string_view Path::first_segment() const { return std::string_view(key_).substr(0, key_.find(separator)); }
 
-std::size_t Path::depth() const { return 1 + static_cast<std::size_t>(std::count(key_.begin(), key_.end(), separator)); }
+std::size_t Path::depth() const {
+  return 1 + static_cast<std::size_t>(std::count(key_.begin(), key_.end(), separator));
+}
 
 Path Path::child(std::string_view segment) const {
   TAFEL_CHECK(!segment_defect(segment), "segments are checked before they are joined");
@@ -133,7 +138,8 @@ std::optional<Path> Path::parent() const {
 }
 
 bool Path::is_below(const Path& ancestor) const {
-  return key_.size() > ancestor.key_.size() && key_[ancestor.key_.size()] == separator && key_.starts_with(ancestor.key_);
+  return key_.size() > ancestor.key_.size() && key_[ancestor.key_.size()] == separator &&
+         key_.starts_with(ancestor.key_);
 }
 
 std::vector<std::string> board_segments(std::string_view board_id) { return split(board_id, '/'); }
@@ -144,7 +150,8 @@ std::optional<std::string> board_id_defect(std::string_view id) {
   }
   const auto segments = board_segments(id);
   if (segments.size() > limits::board_id_segments_max) {
-    return fmt::format("a board id of {} segments; at most {} are allowed", segments.size(), limits::board_id_segments_max);
+    return fmt::format("a board id of {} segments; at most {} are allowed", segments.size(),
+                       limits::board_id_segments_max);
   }
   for (const std::string& segment : segments) {
     if (auto defect = segment_defect(segment)) return "a board id is 1 to 8 segments joined by '/': " + *defect;

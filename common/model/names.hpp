@@ -1,4 +1,5 @@
-// Names: board ids, dot paths, actor and delta ids, and the patterns that rights and schemas use to speak of many of them.
+// Names: board ids, dot paths, actor and delta ids, and the patterns that rights and schemas use to speak of many of
+// them.
 #pragma once
 
 #include <compare>
@@ -11,8 +12,8 @@
 
 namespace tafel {
 
-// The place of a field: segments, written with dots ("education.undergraduate.gpa"; `\.` is a literal dot, `\\` a backslash).
-// Paths are ordered so that everything below a path directly follows it.
+// The place of a field: segments, written with dots ("education.undergraduate.gpa"; `\.` is a literal dot, `\\` a
+// backslash). Paths are ordered so that everything below a path directly follows it.
 class Path {
  public:
   // The message of a failure says what is wrong with the text.
@@ -23,10 +24,10 @@ class Path {
   std::string text() const;
   std::vector<std::string> segments() const;
   std::string_view first_segment() const;
-  std::size_t depth() const;                      // number of segments
-  Path child(std::string_view segment) const;     // the segment must be well-formed (is_segment)
-  std::optional<Path> parent() const;             // nullopt for a path of one segment
-  bool is_below(const Path& ancestor) const;      // strictly below
+  std::size_t depth() const;                   // number of segments
+  Path child(std::string_view segment) const;  // the segment must be well-formed (is_segment)
+  std::optional<Path> parent() const;          // nullopt for a path of one segment
+  bool is_below(const Path& ancestor) const;   // strictly below
   bool is_at_or_below(const Path& ancestor) const { return *this == ancestor || is_below(ancestor); }
   bool is_reserved() const { return first_segment().starts_with('$'); }
 

@@ -5,14 +5,14 @@
 namespace tafel {
 namespace {
 
-constexpr std::array<std::string_view, 6> outcome_names{"applied", "kept_both", "held",
+constexpr std::array<std::string_view, 6> outcome_names{"applied",   "kept_both",     "held",
                                                         "unchanged", "ignored_blank", "rejected"};
 constexpr std::array<std::string_view, 5> reason_names{"echo", "overridden", "absent", "not_seen", "repeated"};
 constexpr std::array<std::string_view, 20> error_names{
-    "stale",           "bad_value",     "bad_path",  "kind_mismatch",      "structure_conflict",
-    "schema_violation", "bad_transition", "out_of_bounds", "forbidden",     "too_large",
-    "id_reused",       "unknown_suggestion", "future_base", "base_too_old", "wrong_epoch",
-    "bad_request",     "no_session",    "busy",      "storage_full",       "unavailable"};
+    "stale",          "bad_value",     "bad_path",    "kind_mismatch", "structure_conflict", "schema_violation",
+    "bad_transition", "out_of_bounds", "forbidden",   "too_large",     "id_reused",          "unknown_suggestion",
+    "future_base",    "base_too_old",  "wrong_epoch", "bad_request",   "no_session",         "busy",
+    "storage_full",   "unavailable"};
 
 template <class Enum, std::size_t N>
 std::optional<Enum> look_up(const std::array<std::string_view, N>& names, std::string_view name) {

@@ -14,7 +14,14 @@
 namespace tafel {
 
 // Stored and sent: do not renumber.
-enum class Outcome : std::uint8_t { applied = 0, kept_both = 1, held = 2, unchanged = 3, ignored_blank = 4, rejected = 5 };
+enum class Outcome : std::uint8_t {
+  applied = 0,
+  kept_both = 1,
+  held = 2,
+  unchanged = 3,
+  ignored_blank = 4,
+  rejected = 5
+};
 std::string_view name_of(Outcome outcome);
 std::optional<Outcome> outcome_from(std::string_view name);
 
@@ -25,8 +32,21 @@ std::optional<Reason> reason_from(std::string_view name);
 
 // Stored and sent: do not renumber. The last five are the server's own, the others are verdicts of SEMANTICS.
 enum class ErrorCode : std::uint8_t {
-  stale = 0, bad_value, bad_path, kind_mismatch, structure_conflict, schema_violation, bad_transition, out_of_bounds,
-  forbidden, too_large, id_reused, unknown_suggestion, future_base, base_too_old, wrong_epoch,
+  stale = 0,
+  bad_value,
+  bad_path,
+  kind_mismatch,
+  structure_conflict,
+  schema_violation,
+  bad_transition,
+  out_of_bounds,
+  forbidden,
+  too_large,
+  id_reused,
+  unknown_suggestion,
+  future_base,
+  base_too_old,
+  wrong_epoch,
   bad_request,   // a message that does not decode, or asks for what does not exist
   no_session,    // say hello first
   busy,          // too much waiting: send again later
@@ -38,13 +58,13 @@ std::optional<ErrorCode> error_code_from(std::string_view name);
 
 struct ErrorInfo {
   ErrorCode code = ErrorCode::bad_request;
-  std::optional<std::size_t> op;       // index of the op
-  std::optional<std::string> path;     // as the sender wrote it
-  std::string message;                 // fit to be sent back to a model
+  std::optional<std::size_t> op;    // index of the op
+  std::optional<std::string> path;  // as the sender wrote it
+  std::string message;              // fit to be sent back to a model
   std::optional<Value> expected;
-  std::optional<Value> found;          // `stale` on a field: {"version": …, "value": …}
-  std::optional<Value> guards;         // `stale`: every guarded path → {"version": …, "value": …}
-  bool retryable = false;              // the same message may succeed later, or after reading again
+  std::optional<Value> found;   // `stale` on a field: {"version": …, "value": …}
+  std::optional<Value> guards;  // `stale`: every guarded path → {"version": …, "value": …}
+  bool retryable = false;       // the same message may succeed later, or after reading again
 };
 
 // What the board shows now, where that is not what the op wrote. Sets and logs have no confidence and actor.
@@ -63,21 +83,21 @@ struct LeafResult {
 
 struct OpResult {
   Outcome outcome = Outcome::unchanged;
-  std::optional<Reason> reason;           // of `unchanged`
-  std::vector<std::string> held;          // ids of the suggestions made
-  std::vector<LeafResult> leaves;         // of a spread map or a subtree: the leaves with another outcome
+  std::optional<Reason> reason;    // of `unchanged`
+  std::vector<std::string> held;   // ids of the suggestions made
+  std::vector<LeafResult> leaves;  // of a spread map or a subtree: the leaves with another outcome
   std::optional<Current> current;
-  std::optional<ErrorInfo> error;         // of `rejected`
+  std::optional<ErrorInfo> error;  // of `rejected`
 };
 
 struct Receipt {
   std::string id;
   std::string board;
   std::string epoch;
-  Version version = 0;                    // the new one; the current one when nothing changed
+  Version version = 0;  // the new one; the current one when nothing changed
   bool duplicate = false;
   std::vector<OpResult> ops;
-  std::optional<ErrorInfo> error;         // then `ops` is empty
+  std::optional<ErrorInfo> error;  // then `ops` is empty
 };
 
 }  // namespace tafel

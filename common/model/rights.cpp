@@ -5,8 +5,8 @@
 
 namespace tafel {
 namespace {
-constexpr std::array<std::string_view, 10> right_names{"read",   "set",   "patch",  "incr",   "max",
-                                                       "min",    "append", "unset", "accept", "dismiss"};
+constexpr std::array<std::string_view, 10> right_names{"read", "set",    "patch", "incr",   "max",
+                                                       "min",  "append", "unset", "accept", "dismiss"};
 }
 
 std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }

@@ -23,7 +23,7 @@ Right right_of(Verb verb);  // copy, move → set; add_item → patch
 struct Grant {
   Pattern boards;
   Pattern paths;
-  std::uint32_t rights = 0;                     // bit per Right
+  std::uint32_t rights = 0;  // bit per Right
   Confidence cap = confidence_highest;
 
   bool allows(Right right) const { return (rights & (1U << static_cast<unsigned>(right))) != 0; }

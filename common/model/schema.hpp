@@ -1,5 +1,5 @@
-// The declared rules of fields, as data that the judge is given. Where they come from (a versioned event of the board) is not
-// built yet; an empty schema declares nothing.
+// The declared rules of fields, as data that the judge is given. Where they come from (a versioned event of the board)
+// is not built yet; an empty schema declares nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ std::optional<OnConflict> on_conflict_from(std::string_view name);
 
 struct FieldRule {
   std::optional<Kind> kind;
-  bool whole = false;                      // type object or any: a map is one value, not spread
+  bool whole = false;  // type object or any: a map is one value, not spread
   bool allow_blank = false;
   OnConflict on_conflict = OnConflict::keep_both;
-  std::optional<std::int64_t> floor;       // counters
+  std::optional<std::int64_t> floor;  // counters
   std::optional<std::int64_t> ceil;
   std::int64_t initial = 0;
-  std::optional<std::uint64_t> keep;       // logs: entries that stay
+  std::optional<std::uint64_t> keep;  // logs: entries that stay
 };
 
 class Schema {

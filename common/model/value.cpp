@@ -26,7 +26,7 @@ int sign(bool less, bool greater) { return less ? -1 : (greater ? 1 : 0); }
 
 template <class T>
 int three_way(T left, T right) {
-  return sign(left < right, left > right);
+  return sign(left<right, left> right);
 }
 
 // -1, 0, 1 of an integer form against a double that equals no integer or lies outside both integer ranges.
@@ -142,7 +142,8 @@ std::optional<ValueDefect> defect_of_form(const Value& value, std::size_t depth)
 
 std::optional<ValueDefect> defect_of_list(const List& list, std::size_t depth) {
   if (list.size() > limits::value_items_max) {
-    return ValueDefect{true, fmt::format("a list of {} items; at most {} are allowed", list.size(), limits::value_items_max)};
+    return ValueDefect{true,
+                       fmt::format("a list of {} items; at most {} are allowed", list.size(), limits::value_items_max)};
   }
   for (const Value& item : list) {
     if (auto defect = defect_of_form(item, depth + 1)) return defect;
@@ -152,15 +153,18 @@ std::optional<ValueDefect> defect_of_list(const List& list, std::size_t depth) {
 
 std::optional<ValueDefect> defect_of_map(const Map& map, std::size_t depth) {
   if (map.size() > limits::value_items_max) {
-    return ValueDefect{true, fmt::format("a map of {} entries; at most {} are allowed", map.size(), limits::value_items_max)};
+    return ValueDefect{true,
+                       fmt::format("a map of {} entries; at most {} are allowed", map.size(), limits::value_items_max)};
   }
   for (std::size_t i = 0; i < map.size(); ++i) {
     const std::string& key = map[i].first;
     if (key.size() > limits::key_bytes_max) {
-      return ValueDefect{true, fmt::format("a map key of {} bytes; at most {} are allowed", key.size(), limits::key_bytes_max)};
+      return ValueDefect{
+          true, fmt::format("a map key of {} bytes; at most {} are allowed", key.size(), limits::key_bytes_max)};
     }
     if (!is_utf8(key)) return ValueDefect{false, "a map key is not valid UTF-8"};
-    if (i > 0 && map[i - 1].first == key) return ValueDefect{false, fmt::format("the map key \"{}\" stands twice", key)};
+    if (i > 0 && map[i - 1].first == key)
+      return ValueDefect{false, fmt::format("the map key \"{}\" stands twice", key)};
     if (auto defect = defect_of_form(map[i].second, depth + 1)) return defect;
   }
   return std::nullopt;

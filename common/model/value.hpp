@@ -1,6 +1,6 @@
-// A value of the blackboard: nil, bool, integer (all of int64 and uint64), finite float64, UTF-8 text, bytes, list, map with
-// text keys. Equality is by value (1 == 1.0); the canonical encoding is the one byte form of a value: equal values have equal
-// encodings, and it is valid MessagePack.
+// A value of the blackboard: nil, bool, integer (all of int64 and uint64), finite float64, UTF-8 text, bytes, list, map
+// with text keys. Equality is by value (1 == 1.0); the canonical encoding is the one byte form of a value: equal values
+// have equal encodings, and it is valid MessagePack.
 #pragma once
 
 #include <cstdint>
@@ -86,8 +86,8 @@ int compare_numbers(const Value& left, const Value& right);
 // nil, text that trims to nothing, an empty list or map; 0 and false are not blank.
 bool is_blank(const Value& value);
 
-// What makes `value` unacceptable (not finite, bad UTF-8, too deep, too large, too many items), or nullopt. The sentence names
-// the place inside the value.
+// What makes `value` unacceptable (not finite, bad UTF-8, too deep, too large, too many items), or nullopt. The
+// sentence names the place inside the value.
 struct ValueDefect {
   bool too_large = false;  // refused for its size, not for its form
   std::string message;

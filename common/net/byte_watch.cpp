@@ -1,15 +1,16 @@
 #include "common/net/byte_watch.hpp"
 
+#include <dirent.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <dirent.h>
-#include <linux/tcp.h>
 #include <memory>
-#include <netinet/in.h>
 #include <optional>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 
 namespace tafel::net {
 namespace {
@@ -32,7 +33,8 @@ std::optional<std::uint64_t> cookie_of(int descriptor) {
 std::optional<std::uint64_t> bytes_taken(int descriptor) {
   tcp_info info{};
   int waiting = 0;
-  if (!read_option(descriptor, IPPROTO_TCP, TCP_INFO, info) || ::ioctl(descriptor, FIONREAD, &waiting) != 0) return std::nullopt;
+  if (!read_option(descriptor, IPPROTO_TCP, TCP_INFO, info) || ::ioctl(descriptor, FIONREAD, &waiting) != 0)
+    return std::nullopt;
   const auto unread = static_cast<std::uint64_t>(std::max(waiting, 0));
   return info.tcpi_bytes_received - std::min<std::uint64_t>(info.tcpi_bytes_received, unread);
 }
@@ -61,7 +63,8 @@ std::vector<int> open_descriptors() {
 }  // namespace
 
 bool cut_connection(int descriptor) {
-  // Without it the peer's kernel goes on asking for room for two minutes: the close that follows says nothing to a full window.
+  // Without it the peer's kernel goes on asking for room for two minutes: the close that follows says nothing to a full
+  // window.
   const linger reset_on_close{1, 0};
   ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &reset_on_close, sizeof(reset_on_close));
   return ::shutdown(descriptor, SHUT_RDWR) == 0;

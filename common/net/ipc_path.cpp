@@ -1,18 +1,20 @@
 #include "common/net/ipc_path.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <mutex>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
 namespace tafel::net {
 namespace {
 
-std::mutex mask_mutex;  // guards the umask of the process between change and restoration; a queue can not guard a system call
+std::mutex
+    mask_mutex;  // guards the umask of the process between change and restoration; a queue can not guard a system call
 
 std::string why(int error) { return std::generic_category().message(error); }
 
@@ -54,8 +56,9 @@ Result<void> prepare_ipc_path(const std::string& path) {
     return fail(Fault::bad_config, "an ipc endpoint needs the path of a file, as in ipc:///run/user/1000/tafel/socket");
   }
   if (path.size() >= sizeof(address.sun_path)) {
-    return fail(Fault::bad_config, "the path of an ipc endpoint has at most " + std::to_string(sizeof(address.sun_path) - 1) +
-                                       " bytes, this one has " + std::to_string(path.size()) + ": " + path);
+    return fail(Fault::bad_config, "the path of an ipc endpoint has at most " +
+                                       std::to_string(sizeof(address.sun_path) - 1) + " bytes, this one has " +
+                                       std::to_string(path.size()) + ": " + path);
   }
   const std::string directory = std::filesystem::path(path).parent_path().string();
   if (auto made = make_directory(directory.empty() ? "." : directory); !made) return made;
@@ -66,7 +69,8 @@ Result<void> prepare_ipc_path(const std::string& path) {
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int error = try_to_connect(address);
-  if (error == ECONNREFUSED) ::unlink(path.c_str());  // left behind by a process that is gone; libzmq does not always replace it
+  if (error == ECONNREFUSED)
+    ::unlink(path.c_str());  // left behind by a process that is gone; libzmq does not always replace it
   if (error == ECONNREFUSED || error == ENOENT) return {};
   if (error == 0 || error == EAGAIN) return fail(Fault::locked, "ipc://" + path + " is served by another process");
   return fail(Fault::bad_config, path + " can not be taken over: " + why(error));

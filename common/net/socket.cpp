@@ -1,15 +1,16 @@
 #include "common/net/socket.hpp"
 
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fmt/format.h>
 #include <map>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
 #include <utility>
 #include <zmq.hpp>
 
@@ -21,21 +22,22 @@ namespace tafel::net {
 namespace {
 
 constexpr int handshake_ms = 5'000;
-constexpr int heartbeat_interval_ms = 10'000;   // by the bound side only: a connecting side with heartbeats aborts when its queue is full
-constexpr int heartbeat_timeout_ms = 60'000;    // long: when the server itself stalls, a short one cuts healthy peers off
+constexpr int heartbeat_interval_ms =
+    10'000;  // by the bound side only: a connecting side with heartbeats aborts when its queue is full
+constexpr int heartbeat_timeout_ms = 60'000;  // long: when the server itself stalls, a short one cuts healthy peers off
 constexpr int keepalive_idle_s = 30;
 constexpr int keepalive_interval_s = 10;
 constexpr int keepalive_count = 3;
 constexpr int unacknowledged_max_ms = 30'000;
 constexpr int backlog = 1'024;
-constexpr int answers_linger_ms = 1'000;        // the last answers of a server that stops
+constexpr int answers_linger_ms = 1'000;  // the last answers of a server that stops
 constexpr int client_linger_ms = 200;
 constexpr int connect_timeout_ms = 5'000;
 constexpr int reconnect_ms = 200;
 constexpr int reconnect_max_ms = 2'000;
 constexpr int publish_queue = 1'000;
 constexpr std::size_t subscription_bytes_max = 512;
-constexpr std::size_t drain_messages_max = 10'000;   // per call
+constexpr std::size_t drain_messages_max = 10'000;  // per call
 
 using ContextPtr = std::shared_ptr<zmq::context_t>;
 
@@ -174,7 +176,8 @@ Result<std::unique_ptr<Router>> Router::bind(Context& context, const std::vector
   socket->set(zmq::sockopt::router_handover, false);
   socket->set(zmq::sockopt::linger, answers_linger_ms);
 
-  // A peer may have a full queue of whole messages waiting; what it sent beyond twice that is one message without an end.
+  // A peer may have a full queue of whole messages waiting; what it sent beyond twice that is one message without an
+  // end.
   const std::uint64_t waiting_bytes_max = static_cast<std::uint64_t>(options.receive_queue) * options.message_bytes_max;
   auto impl = std::make_unique<Impl>(context.impl().context, std::move(*socket), 2 * waiting_bytes_max);
   for (const std::string& endpoint : endpoints) {
@@ -204,7 +207,8 @@ std::optional<Received> Router::receive() {
       ++impl_->dropped;
       continue;
     }
-    impl_->watch.delivered(descriptor_of(payload));  // the frame with the peer's id does not tell: its metadata are lost in 4.3.4
+    impl_->watch.delivered(
+        descriptor_of(payload));  // the frame with the peer's id does not tell: its metadata are lost in 4.3.4
     if (!payload.more()) return Received{to_string(peer), to_string(payload)};
     impl_->skip_rest();
   }
@@ -270,7 +274,8 @@ void Publisher::drain() {
     } else if (++held > limits::subscriptions_per_session_max) {
       cut_connection(descriptor);
     }
-    if (impl_->subscriptions.size() > limits::sessions_max) impl_->subscriptions.clear();  // a fresh count costs nobody anything
+    if (impl_->subscriptions.size() > limits::sessions_max)
+      impl_->subscriptions.clear();  // a fresh count costs nobody anything
   }
 }
 
@@ -284,8 +289,8 @@ struct Dealer::Impl {
 Dealer::Dealer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Dealer::~Dealer() = default;
 
-Result<std::unique_ptr<Dealer>> Dealer::connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max,
-                                                int receive_queue) try {
+Result<std::unique_ptr<Dealer>> Dealer::connect(Context& context, const std::string& endpoint,
+                                                std::size_t message_bytes_max, int receive_queue) try {
   auto socket = open_socket(context.impl().context, zmq::socket_type::dealer);
   if (!socket) return tl::unexpected(socket.error());
   keep_alive(*socket);
@@ -300,8 +305,10 @@ Result<std::unique_ptr<Dealer>> Dealer::connect(Context& context, const std::str
   try {
     socket->connect(endpoint);
   } catch (const zmq::error_t& error) {
-    return fail(Fault::bad_config, fmt::format("{} is no endpoint to connect to ({}): right are tcp://127.0.0.1:7117 and "
-                                               "ipc:///path/of/socket", endpoint, error.what()));
+    return fail(Fault::bad_config,
+                fmt::format("{} is no endpoint to connect to ({}): right are tcp://127.0.0.1:7117 and "
+                            "ipc:///path/of/socket",
+                            endpoint, error.what()));
   }
   return std::make_unique<Dealer>(std::make_unique<Impl>(Impl{context.impl().context, std::move(*socket)}));
 } catch (const zmq::error_t& error) {

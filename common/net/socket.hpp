@@ -1,6 +1,6 @@
-// cppzmq behind our result type: the only place that knows ZeroMQ. Socket options for servers and clients are set here, in one place,
-// after what was measured for libzmq 4.3.4 (docs/operations.md gives the reasons). A socket belongs to one thread; only Waker may be
-// called from others. Nothing here throws or aborts the process.
+// cppzmq behind our result type: the only place that knows ZeroMQ. Socket options for servers and clients are set here,
+// in one place, after what was measured for libzmq 4.3.4 (docs/operations.md gives the reasons). A socket belongs to
+// one thread; only Waker may be called from others. Nothing here throws or aborts the process.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace tafel::net {
 
-class Context {                       // one per process; shared by server and clients when embedded
+class Context {  // one per process; shared by server and clients when embedded
  public:
   Context();
   ~Context();
@@ -40,13 +40,15 @@ struct RouterOptions {
   int send_queue = 256;
 };
 
-// Server side: ROUTER, mandatory, never blocking. Messages that are not exactly [peer, payload] are read whole and dropped (counted).
+// Server side: ROUTER, mandatory, never blocking. Messages that are not exactly [peer, payload] are read whole and
+// dropped (counted).
 class Router {
  public:
-  static Result<std::unique_ptr<Router>> bind(Context& context, const std::vector<std::string>& endpoints, const RouterOptions& options);
+  static Result<std::unique_ptr<Router>> bind(Context& context, const std::vector<std::string>& endpoints,
+                                              const RouterOptions& options);
   ~Router();
-  std::vector<std::string> endpoints() const;                 // as really bound
-  std::optional<Received> receive();                          // does not wait
+  std::vector<std::string> endpoints() const;  // as really bound
+  std::optional<Received> receive();           // does not wait
   Sent send(std::string_view peer, std::string_view bytes);
   std::uint64_t dropped() const;
   struct Impl;
@@ -63,7 +65,7 @@ class Publisher {
   static Result<std::unique_ptr<Publisher>> bind(Context& context, const std::string& endpoint);
   ~Publisher();
   std::string endpoint() const;
-  void publish(std::string_view topic, std::string_view bytes);   // drops for slow subscribers, never waits
+  void publish(std::string_view topic, std::string_view bytes);  // drops for slow subscribers, never waits
   void drain();
   struct Impl;
   Impl& impl() { return *impl_; }
@@ -73,15 +75,16 @@ class Publisher {
   std::unique_ptr<Impl> impl_;
 };
 
-// Client side: DEALER that reconnects by itself, no ZMTP heartbeats (they abort the process), nothing queued for a dead link.
+// Client side: DEALER that reconnects by itself, no ZMTP heartbeats (they abort the process), nothing queued for a dead
+// link.
 class Dealer {
  public:
   // `receive_queue`: messages kept for a reader that pauses (0: the library's default, for one that always reads).
-  static Result<std::unique_ptr<Dealer>> connect(Context& context, const std::string& endpoint, std::size_t message_bytes_max,
-                                                 int receive_queue = 0);
+  static Result<std::unique_ptr<Dealer>> connect(Context& context, const std::string& endpoint,
+                                                 std::size_t message_bytes_max, int receive_queue = 0);
   ~Dealer();
-  bool send(std::string_view bytes);                          // false: cannot now
-  std::optional<std::string> receive();                       // does not wait
+  bool send(std::string_view bytes);     // false: cannot now
+  std::optional<std::string> receive();  // does not wait
   struct Impl;
   Impl& impl() { return *impl_; }
   explicit Dealer(std::unique_ptr<Impl> impl);
@@ -96,7 +99,7 @@ class Waker {
   Waker();
   ~Waker();
   void wake() noexcept;
-  void clear() noexcept;      // by the polling thread
+  void clear() noexcept;  // by the polling thread
   int descriptor() const { return descriptor_; }
 
  private:

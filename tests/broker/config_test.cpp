@@ -36,9 +36,10 @@ std::string write_file(const TemporaryFolder& folder, const std::string& name, c
 }
 
 TEST(Config, ReadsTheCommandLine) {
-  const auto config = read_config({"--data", "/d", "--listen", "tcp://127.0.0.1:0", "--listen=ipc:///run/t", "--quota", "2G",
-                                   "--heartbeat-ms", "250", "--log-level", "debug", "--log-json", "--open-feed", "tcp://127.0.0.1:1"},
-                                  environment());
+  const auto config =
+      read_config({"--data", "/d", "--listen", "tcp://127.0.0.1:0", "--listen=ipc:///run/t", "--quota", "2G",
+                   "--heartbeat-ms", "250", "--log-level", "debug", "--log-json", "--open-feed", "tcp://127.0.0.1:1"},
+                  environment());
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_EQ(config->server.data, "/d");
   EXPECT_EQ(config->server.listen, (std::vector<std::string>{"tcp://127.0.0.1:0", "ipc:///run/t"}));
@@ -51,9 +52,12 @@ TEST(Config, ReadsTheCommandLine) {
 
 TEST(Config, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   const TemporaryFolder folder;
-  const std::string file = write_file(folder, "tafeld.conf", "# one\ndata = /file\nlisten = tcp://127.0.0.1:3\nheartbeat-ms = 3\nlog-json = true\n");
-  const auto config = read_config({"--config", file, "--data", "/line"},
-                                  environment({{"TAFEL_DATA", "/env"}, {"TAFEL_LISTEN", "tcp://127.0.0.1:1, tcp://127.0.0.1:2"}, {"TAFEL_SERVER", "x"}}));
+  const std::string file = write_file(
+      folder, "tafeld.conf", "# one\ndata = /file\nlisten = tcp://127.0.0.1:3\nheartbeat-ms = 3\nlog-json = true\n");
+  const auto config = read_config(
+      {"--config", file, "--data", "/line"},
+      environment(
+          {{"TAFEL_DATA", "/env"}, {"TAFEL_LISTEN", "tcp://127.0.0.1:1, tcp://127.0.0.1:2"}, {"TAFEL_SERVER", "x"}}));
   ASSERT_TRUE(config.has_value()) << config.error().message;
   EXPECT_EQ(config->server.data, "/line");
   EXPECT_EQ(config->server.listen, (std::vector<std::string>{"tcp://127.0.0.1:1", "tcp://127.0.0.1:2"}));
@@ -64,8 +68,8 @@ TEST(Config, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
 TEST(Config, HelpAndVersionNeedNothingElse) {
   const auto help = read_config({"--help"}, environment());
   ASSERT_TRUE(help && help->text);
-  for (const char* option : {"--data", "--listen", "--query-listen", "--feed-listen", "--open-feed", "--roles", "--config", "--quota",
-                             "--heartbeat-ms", "--log-level", "--log-json", "--version"}) {
+  for (const char* option : {"--data", "--listen", "--query-listen", "--feed-listen", "--open-feed", "--roles",
+                             "--config", "--quota", "--heartbeat-ms", "--log-level", "--log-json", "--version"}) {
     EXPECT_NE(help->text->find(option), std::string::npos) << option;
   }
   const auto version = read_config({"--version"}, environment());
@@ -77,7 +81,7 @@ TEST(Config, SaysWhatWouldBeRight) {
   EXPECT_NE(refusal({}).find("--data DIR is required"), std::string::npos);
   EXPECT_EQ(refusal({"--data", "/d", "--lisen", "x"}), "unknown option --lisen: did you mean --listen?");
   EXPECT_NE(refusal({"--data", "/d", "--zzzzzzzz", "x"}).find("--help"), std::string::npos);
-  EXPECT_NE(refusal({"--data", "/d", "--heart", "3"}).find("unknown option"), std::string::npos);   // no abbreviations
+  EXPECT_NE(refusal({"--data", "/d", "--heart", "3"}).find("unknown option"), std::string::npos);  // no abbreviations
   EXPECT_NE(refusal({"--data", "/d", "extra"}).find("--help"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--data", "/e"}).find("2 times"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--quota", "2x"}).find("1G"), std::string::npos);
@@ -94,13 +98,34 @@ TEST(Config, AFileWithAnUnknownOptionIsRefusedByName) {
 }
 
 TEST(Endpoints, OnlyLoopbackAndIpcAreBound) {
-  for (const char* fine : {"tcp://127.0.0.1:0", "tcp://127.5.6.7:80", "tcp://[::1]:7117", "tcp://localhost:0", "ipc:///run/t/s", "ipc://s"}) {
+  for (const char* fine : {"tcp://127.0.0.1:0", "tcp://127.5.6.7:80", "tcp://[::1]:7117", "tcp://localhost:0",
+                           "ipc:///run/t/s", "ipc://s"}) {
     EXPECT_EQ(broker::endpoint_defect(fine, false), std::nullopt) << fine;
   }
-  for (const char* bad : {"tcp://0.0.0.0:1", "tcp://*:1", "tcp://192.168.1.1:1", "tcp://example.org:1", "tcp://[::]:1", "tcp://eth0:1",
-                          "tcp://127.0.0.1", "tcp://127.0.0.1:*", "tcp://127.0.0.1:70000", "tcp://127.0.0.1:", "tcp://", "tcp://:5",
-                          "tcp://127.0.0.1.example.org:1", "tcp://eth0;127.0.0.1:1", "tcp://[::ffff:127.0.0.1]:1", "tcp://2130706433:1",
-                          "udp://127.0.0.1:1", "pgm://127.0.0.1:1", "inproc://x", "ipc://", "ipc://@name", "ipc://*", "", "127.0.0.1:1",
+  for (const char* bad : {"tcp://0.0.0.0:1",
+                          "tcp://*:1",
+                          "tcp://192.168.1.1:1",
+                          "tcp://example.org:1",
+                          "tcp://[::]:1",
+                          "tcp://eth0:1",
+                          "tcp://127.0.0.1",
+                          "tcp://127.0.0.1:*",
+                          "tcp://127.0.0.1:70000",
+                          "tcp://127.0.0.1:",
+                          "tcp://",
+                          "tcp://:5",
+                          "tcp://127.0.0.1.example.org:1",
+                          "tcp://eth0;127.0.0.1:1",
+                          "tcp://[::ffff:127.0.0.1]:1",
+                          "tcp://2130706433:1",
+                          "udp://127.0.0.1:1",
+                          "pgm://127.0.0.1:1",
+                          "inproc://x",
+                          "ipc://",
+                          "ipc://@name",
+                          "ipc://*",
+                          "",
+                          "127.0.0.1:1",
                           "tcp://127.0.0.1:1\n"}) {
     EXPECT_NE(broker::endpoint_defect(bad, false), std::nullopt) << bad;
   }
@@ -116,8 +141,10 @@ std::string roles_refusal(std::string_view json) {
 }
 
 TEST(Roles, AreReadAsWritten) {
-  const auto roles = broker::read_roles(R"({"roles": {"planner": [{"boards": "acme/**", "paths": "budget.**", "ops": ["read", "write"],
-      "cap": "inferred"}], "guest": [{"ops": ["read"]}]}, "actors": {"ann": ["planner"], "*": ["guest"]}})", "roles.json");
+  const auto roles =
+      broker::read_roles(R"({"roles": {"planner": [{"boards": "acme/**", "paths": "budget.**", "ops": ["read", "write"],
+      "cap": "inferred"}], "guest": [{"ops": ["read"]}]}, "actors": {"ann": ["planner"], "*": ["guest"]}})",
+                         "roles.json");
   ASSERT_TRUE(roles.has_value()) << roles.error().message;
   const Path budget = *Path::parse("budget.max");
   const Rights ann = roles->rights_of("ann", "acme/1");
@@ -130,7 +157,8 @@ TEST(Roles, AreReadAsWritten) {
 
 TEST(Roles, WriteIsAllButReadAndTheStarIsAll) {
   const auto roles = broker::read_roles(R"({"roles": {"w": [{"ops": ["write"]}], "a": [{"ops": ["*"]}]},
-      "actors": {"w": ["w"], "a": ["a"]}})", "roles.json");
+      "actors": {"w": ["w"], "a": ["a"]}})",
+                                        "roles.json");
   ASSERT_TRUE(roles.has_value());
   const Path path = *Path::parse("x");
   EXPECT_FALSE(roles->rights_of("w", "b").may_read(path));
@@ -144,14 +172,24 @@ TEST(Roles, ErrorsNameThePlace) {
   EXPECT_NE(roles_refusal("{").find("roles.json: "), std::string::npos);
   EXPECT_NE(roles_refusal("[]").find("must be an object"), std::string::npos);
   EXPECT_NE(roles_refusal(R"({"roles": {}})").find("roles.json: actors is missing"), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {}, "x": 1})").find("roles.json: x is unknown"), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "pathes": "a"}]}, "actors": {}})").find("roles.json: roles.r[0].pathes is no member"),
+  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {}, "x": 1})").find("roles.json: x is unknown"),
             std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"paths": "a"}]}, "actors": {}})").find("roles.r[0] needs \"ops\""), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["raed"]}]}, "actors": {}})").find("roles.r[0].ops[0] \"raed\" is no op"), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "cap": "sure"}]}, "actors": {}})").find("roles.r[0].cap"), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "paths": ""}]}, "actors": {}})").find("roles.r[0].paths a path pattern is empty"), std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {"ann": ["ghost"]}})").find("roles.json: actors.ann[0] names the role \"ghost\""),
+  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "pathes": "a"}]}, "actors": {}})")
+                .find("roles.json: roles.r[0].pathes is no member"),
+            std::string::npos);
+  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"paths": "a"}]}, "actors": {}})").find("roles.r[0] needs \"ops\""),
+            std::string::npos);
+  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["raed"]}]}, "actors": {}})")
+                .find("roles.r[0].ops[0] \"raed\" is no op"),
+            std::string::npos);
+  EXPECT_NE(
+      roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "cap": "sure"}]}, "actors": {}})").find("roles.r[0].cap"),
+      std::string::npos);
+  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "paths": ""}]}, "actors": {}})")
+                .find("roles.r[0].paths a path pattern is empty"),
+            std::string::npos);
+  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {"ann": ["ghost"]}})")
+                .find("roles.json: actors.ann[0] names the role \"ghost\""),
             std::string::npos);
   EXPECT_NE(roles_refusal(R"({"roles": {"r": 1}, "actors": {}})").find("roles.r must be a list"), std::string::npos);
 }

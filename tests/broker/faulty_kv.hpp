@@ -11,8 +11,8 @@
 namespace tafel::testing {
 
 struct Faults {
-  bool full = false;                        // additions find no room
-  std::optional<std::string> damaged;       // the record of this board does not read
+  bool full = false;                   // additions find no room
+  std::optional<std::string> damaged;  // the record of this board does not read
 };
 
 class FaultyWrite final : public store::KvWrite {
@@ -43,7 +43,8 @@ class FaultyWrite final : public store::KvWrite {
 
 class FaultyKv final : public store::Kv {
  public:
-  FaultyKv(std::unique_ptr<store::Kv> inner, std::shared_ptr<Faults> faults) : inner_(std::move(inner)), faults_(std::move(faults)) {}
+  FaultyKv(std::unique_ptr<store::Kv> inner, std::shared_ptr<Faults> faults)
+      : inner_(std::move(inner)), faults_(std::move(faults)) {}
 
   Result<std::unique_ptr<store::KvRead>> read() override { return inner_->read(); }
   Result<std::unique_ptr<store::KvWrite>> write() override {

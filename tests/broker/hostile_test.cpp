@@ -1,5 +1,5 @@
-// Peers that send what they like (RELIABILITY: malformed frames, huge frames, messages without an end, silence), while an honest client goes
-// on working.
+// Peers that send what they like (RELIABILITY: malformed frames, huge frames, messages without an end, silence), while
+// an honest client goes on working.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -78,7 +78,8 @@ TEST_F(Hostile, FramesOfRubbishAreAnsweredAndForgotten) {
   SeededRandom random(12);
   RawPeer peer(request());
   ASSERT_TRUE(peer.shake_hands());
-  for (std::size_t round = 0; round < 200; ++round) ASSERT_TRUE(peer.send(testing::zmtp_frame(random.bytes(round), false)));
+  for (std::size_t round = 0; round < 200; ++round)
+    ASSERT_TRUE(peer.send(testing::zmtp_frame(random.bytes(round), false)));
   expect_work();
 }
 
@@ -91,7 +92,7 @@ TEST_F(Hostile, AFrameThatDeclaresTooMuchIsCut) {
     peer.send(gibibyte + std::string(mebibyte, 'x'));
     EXPECT_TRUE(peer.is_cut()) << endpoint;
   }
-  for (int handshake = 0; handshake < 2; ++handshake) {   // the same in place of the handshake, from a stranger
+  for (int handshake = 0; handshake < 2; ++handshake) {  // the same in place of the handshake, from a stranger
     RawPeer peer(request());
     peer.send(testing::zmtp_greeting());
     peer.send(std::string("\x06\x00\x00\x00\x00\x40\x00\x00\x00", 9) + std::string(mebibyte, 'x'));
@@ -128,7 +129,8 @@ TEST_F(Hostile, ABusyHonestClientIsNotTakenForAnEndlessOne) {
   std::uint64_t number = 0;
   std::uint64_t answered = 0;
   while (sent < 64 * mebibyte) {
-    const Value delta = Map{{"board", testing::board}, {"check", true}, {"set", Map{{"x", Value(std::string(30'000, 'x'))}}}};
+    const Value delta =
+        Map{{"board", testing::board}, {"check", true}, {"set", Map{{"x", Value(std::string(30'000, 'x'))}}}};
     const std::string bytes = codec::encode_message({"submit", 1000 + ++number, List{delta, delta}});
     ASSERT_TRUE(testing::eventually([&] { return honest->try_send(bytes); }));
     sent += bytes.size();
@@ -155,7 +157,8 @@ TEST_F(Hostile, AClientThatReadsNothingHarmsNobody) {
   hello.actor = "deaf";
   peer.send(testing::zmtp_frame(codec::encode_message({"hello", 1, codec::to_value(hello)}), false));
   std::string pings;
-  for (std::uint64_t i = 0; i < 50'000; ++i) pings += testing::zmtp_frame(codec::encode_message({"ping", i, Value()}), false);
+  for (std::uint64_t i = 0; i < 50'000; ++i)
+    pings += testing::zmtp_frame(codec::encode_message({"ping", i, Value()}), false);
   const std::size_t before = testing::resident_bytes();
   for (int round = 0; round < 10; ++round) {
     ASSERT_TRUE(peer.send(pings));

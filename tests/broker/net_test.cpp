@@ -1,27 +1,28 @@
 // Sockets behind our result type: what they deliver, what they refuse, what they tell about peers.
-#include "common/net/socket.hpp"
-
 #include <gtest/gtest.h>
-
-#include <fstream>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <thread>
 #include <unistd.h>
+
+#include <fstream>
+#include <thread>
 #include <zmq.hpp>
 
+#include "common/net/socket.hpp"
 #include "tests/broker/rig.hpp"
 #include "tests/broker/wire_client.hpp"
 
 namespace tafel {
 namespace {
 
+using std::chrono::milliseconds;
 using testing::eventually;
 using testing::TemporaryFolder;
-using std::chrono::milliseconds;
 
-std::unique_ptr<net::Router> bound(net::Context& context, const std::string& endpoint, const net::RouterOptions& options = {}) {
+std::unique_ptr<net::Router> bound(net::Context& context, const std::string& endpoint,
+                                   const net::RouterOptions& options = {}) {
   auto router = net::Router::bind(context, {endpoint}, options);
   if (!router) ADD_FAILURE() << router.error().message;
   return router ? std::move(*router) : nullptr;
@@ -75,14 +76,32 @@ TEST(Net, ADealerMayComeBeforeTheRouterInOneProcess) {
   EXPECT_EQ(received->bytes, "early");
 }
 
+// A TCP port that is taken but not listened at: whoever connects to it is refused as long as this lives.
+class DeafPort {
+ public:
+  DeafPort() : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    endpoint_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+  ~DeafPort() { ::close(descriptor_); }
+  DeafPort(const DeafPort&) = delete;
+  DeafPort& operator=(const DeafPort&) = delete;
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  int descriptor_;
+  std::string endpoint_;
+};
+
 TEST(Net, QueuesNothingForALinkThatIsNotThere) {
   net::Context context;
-  std::string endpoint;
-  {
-    const auto router = bound(context, "tcp://127.0.0.1:0");
-    endpoint = router->endpoints().front();
-  }
-  const auto dealer = connected(context, endpoint);
+  const DeafPort port;
+  const auto dealer = connected(context, port.endpoint());
   EXPECT_FALSE(dealer->send("lost"));
 }
 
@@ -157,7 +176,8 @@ TEST(Net, CutsAPeerThatSendsMoreThanAMessageMayHold) {
 TEST(Net, AnEndpointInUseIsLocked) {
   const TemporaryFolder folder;
   net::Context context;
-  for (const std::string& endpoint : {std::string("tcp://127.0.0.1:0"), "ipc://" + (folder.path() / "s").string(), std::string("inproc://s")}) {
+  for (const std::string& endpoint :
+       {std::string("tcp://127.0.0.1:0"), "ipc://" + (folder.path() / "s").string(), std::string("inproc://s")}) {
     const auto first = bound(context, endpoint);
     ASSERT_TRUE(first);
     const auto second = net::Router::bind(context, first->endpoints(), {});

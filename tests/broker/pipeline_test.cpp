@@ -22,7 +22,9 @@ std::string text_of(Receipt receipt) {
   return codec::to_json(codec::receipt_to_value(receipt));
 }
 
-std::string code_of(const Receipt& receipt) { return receipt.error ? std::string(name_of(receipt.error->code)) : "none"; }
+std::string code_of(const Receipt& receipt) {
+  return receipt.error ? std::string(name_of(receipt.error->code)) : "none";
+}
 
 TEST(Pipeline, GivesEachDeltaTheNextVersionAndOneEvent) {
   Rig rig;
@@ -38,7 +40,8 @@ TEST(Pipeline, GivesEachDeltaTheNextVersionAndOneEvent) {
 
 TEST(Pipeline, ManyBoardsCountOnTheirOwn) {
   Rig rig;
-  const auto done = rig.commit_all({{"ann", delta(R"({"set": {"a": 1}})", "acme/x")}, {"ann", delta(R"({"set": {"a": 1}})", "acme/y")}});
+  const auto done = rig.commit_all(
+      {{"ann", delta(R"({"set": {"a": 1}})", "acme/x")}, {"ann", delta(R"({"set": {"a": 1}})", "acme/y")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(done->receipts[0].version, 1U);
   EXPECT_EQ(done->receipts[1].version, 1U);
@@ -51,7 +54,8 @@ TEST(Pipeline, NeverCallsAWriterStaleForItsClock_O06) {
   for (int i = 0; i < 10'000; ++i) {
     if (i == 5'000) rig.now -= 3'600'000;
     rig.now += i % 3 == 0 ? 1 : 0;
-    const std::string text = R"({"expect": {"version": )" + std::to_string(version) + R"(}, "set": {"n": )" + std::to_string(i) + "}}";
+    const std::string text =
+        R"({"expect": {"version": )" + std::to_string(version) + R"(}, "set": {"n": )" + std::to_string(i) + "}}";
     const auto done = rig.commit_all({{"ann", delta(text)}});
     ASSERT_TRUE(done.has_value());
     ASSERT_FALSE(done->receipts[0].error.has_value()) << done->receipts[0].error->message;
@@ -99,7 +103,8 @@ TEST(Pipeline, ARetryTakesEffectOnceAlsoAfterARestart_O15) {
 
 TEST(Pipeline, ARetryInTheSameBatchIsADuplicate) {
   Rig rig;
-  const auto done = rig.commit_all({{"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}, {"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}});
+  const auto done = rig.commit_all(
+      {{"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}, {"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_FALSE(done->receipts[0].duplicate);
   EXPECT_TRUE(done->receipts[1].duplicate);
@@ -146,7 +151,8 @@ TEST(Pipeline, LooksAtTheIdBeforeTheEpochAndAtTheEpochBeforeTheBase) {
   const Receipt receipt = rig.commit(R"({"epoch": "e0", "base": 99, "set": {"a": 2}})");
   EXPECT_EQ(code_of(receipt), "wrong_epoch");
   EXPECT_EQ(receipt.error->found, Value("e1"));
-  EXPECT_EQ(code_of(rig.commit(R"({"epoch": "e1", "base": 99, "expect": {"version": 0}, "set": {"a": 2}})")), "future_base");
+  EXPECT_EQ(code_of(rig.commit(R"({"epoch": "e1", "base": 99, "expect": {"version": 0}, "set": {"a": 2}})")),
+            "future_base");
 }
 
 TEST(Pipeline, ADryRunTellsTheVersionAndLeavesNothingBehind) {
@@ -226,7 +232,8 @@ TEST(Pipeline, ADamagedBoardDoesNotStopTheOthers) {
   const auto faults = std::make_shared<testing::Faults>();
   rig.put_under(std::make_unique<testing::FaultyKv>(store::open_memory(rig.disk), faults));
   faults->damaged = testing::board;
-  const auto done = rig.commit_all({{"ann", delta(R"({"set": {"a": 2}})")}, {"ann", delta(R"({"set": {"a": 2}})", "acme/other")}});
+  const auto done =
+      rig.commit_all({{"ann", delta(R"({"set": {"a": 2}})")}, {"ann", delta(R"({"set": {"a": 2}})", "acme/other")}});
   ASSERT_TRUE(done.has_value()) << done.error().message;
   EXPECT_EQ(code_of(done->receipts[0]), "unavailable");
   EXPECT_FALSE(done->receipts[0].error->retryable);
@@ -258,8 +265,9 @@ TEST(Pipeline, ResultsDoNotDependOnHowDeltasAreBatched) {
     std::vector<broker::Submission> all;
     for (int i = 0; i < 60; ++i) {
       const std::string base = std::to_string(i / 3);
-      all.push_back({"a" + std::to_string(i % 4), delta(R"({"base": )" + base + R"(, "set": {"x": )" + std::to_string(i % 7) +
-                                                        R"(}, "patch": {"s": {"add": [)" + std::to_string(i % 5) + "]}}}")});
+      all.push_back(
+          {"a" + std::to_string(i % 4), delta(R"({"base": )" + base + R"(, "set": {"x": )" + std::to_string(i % 7) +
+                                              R"(}, "patch": {"s": {"add": [)" + std::to_string(i % 5) + "]}}}")});
     }
     std::string receipts;
     for (std::size_t at = 0; at < all.size(); at += batch_size) {

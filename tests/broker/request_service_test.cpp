@@ -143,9 +143,10 @@ TEST(RequestService, AnswersRubbishWithTheIdWhereThatCanBeRead) {
 TEST(RequestService, ABadDeltaGetsItsOwnReceiptAndKillsNoOther) {
   Service service;
   service.take_one(hello("p", "ann"));
-  const auto answer = service.take_one(submit("p", 3, {with_board(R"({"id": "d1", "set": {"a": 1}})"),
-                                                       with_board(R"({"id": "d2", "sett": {"a": 2}})"), Value(7),
-                                                       with_board(R"({"id": "d3", "set": {"b": 2}})")}));
+  const auto answer = service.take_one(
+      submit("p", 3,
+             {with_board(R"({"id": "d1", "set": {"a": 1}})"), with_board(R"({"id": "d2", "sett": {"a": 2}})"), Value(7),
+              with_board(R"({"id": "d3", "set": {"b": 2}})")}));
   const auto receipts = testing::receipts_in(answer);
   ASSERT_EQ(receipts.size(), 4U);
   EXPECT_EQ(receipts[0].version, 1U);
@@ -166,8 +167,9 @@ TEST(RequestService, AnswersASubmitOfNothing) {
 TEST(RequestService, CommitsOnceForEverybodyWhoWaits) {
   Service service;
   service.take({hello("p", "ann"), hello("q", "bob")});
-  const auto answers = service.take({submit("p", 1, {with_board(R"({"incr": {"n": 1}})"), with_board(R"({"incr": {"n": 1}})")}),
-                                     submit("q", 1, {with_board(R"({"incr": {"n": 1}})")})});
+  const auto answers =
+      service.take({submit("p", 1, {with_board(R"({"incr": {"n": 1}})"), with_board(R"({"incr": {"n": 1}})")}),
+                    submit("q", 1, {with_board(R"({"incr": {"n": 1}})")})});
   ASSERT_EQ(answers.size(), 2U);
   EXPECT_EQ(testing::receipts_in(answers[0]).at(1).version, 2U);
   EXPECT_EQ(testing::receipts_in(answers[1]).at(0).version, 3U);
@@ -220,15 +222,17 @@ TEST(RequestService, SplitsLargeReceiptsOverMessagesOfOneId) {
   Value large = with_board(R"({"set": {}})");
   large.set("set", Map{{"x", Value(std::string(30'000, 'x'))}});
   service.take({submit("p", 1, {with_board(R"({"set": {"x": "small"}})")}), submit("p", 2, {large})});
-  List echoes;   // each is overtaken, so its receipt shows the large value
-  for (int i = 0; i < 100; ++i) echoes.push_back(with_board(R"({"base": 1, "id": "e)" + std::to_string(i) + R"(", "set": {"x": "small"}})"));
+  List echoes;  // each is overtaken, so its receipt shows the large value
+  for (int i = 0; i < 100; ++i)
+    echoes.push_back(with_board(R"({"base": 1, "id": "e)" + std::to_string(i) + R"(", "set": {"x": "small"}})"));
   const auto answers = service.take({submit("p", 3, echoes)});
   ASSERT_GT(answers.size(), 1U);
   std::size_t count = 0;
   for (std::size_t i = 0; i < answers.size(); ++i) {
     EXPECT_EQ(answers[i].id, 3U);
     EXPECT_LT(service.turn.answers[i].bytes.size(), limits::receipts_bytes_max + 64);
-    for (const Receipt& receipt : testing::receipts_in(answers[i])) EXPECT_EQ(receipt.id, "e" + std::to_string(count++));
+    for (const Receipt& receipt : testing::receipts_in(answers[i]))
+      EXPECT_EQ(receipt.id, "e" + std::to_string(count++));
   }
   EXPECT_EQ(count, 100U);
 }
@@ -246,7 +250,7 @@ TEST(RequestService, AReceiptThatIsTooLargeLosesWhatCanBeReadAgain) {
     large.set("set", Map{{"x" + std::to_string(i), Value(std::string(30'000, 'x'))}});
     service.take_one(submit("p", 2, {large}));
   }
-  Value echo = with_board(R"({"base": 1})");   // all of it is overtaken, so the receipt would show 1.8 MB
+  Value echo = with_board(R"({"base": 1})");  // all of it is overtaken, so the receipt would show 1.8 MB
   echo.set("set", Value(small));
   const auto answer = service.take_one(submit("p", 3, {echo}));
   EXPECT_LT(service.turn.answers[0].bytes.size(), limits::receipts_bytes_max);
@@ -282,9 +286,10 @@ TEST(WholeBroker, RunsInOneThreadWithoutSockets) {
   feed.handle({hello("f", "bob"), inbound("f", codec::message::subscribe, 2, codec::to_value(subscribe))}, 0);
   queries.handle({hello("q", "cat")}, rig.now, 0);
   for (int round = 0; round < 50; ++round) {
-    room = round % 10 < 7;     // the follower is stuck now and then
+    room = round % 10 < 7;  // the follower is stuck now and then
     rig.now += round == 25 ? -3'600'000 : 20;
-    const auto turn = requests.handle({submit("p", 1, {with_board(R"({"incr": {"n": 1}})"), with_board(R"({"incr": {"n": 1}})")})}, rig.now, round);
+    const auto turn = requests.handle(
+        {submit("p", 1, {with_board(R"({"incr": {"n": 1}})"), with_board(R"({"incr": {"n": 1}})")})}, rig.now, round);
     ASSERT_FALSE(turn.fatal.has_value());
     feed.publish(turn.events, send);
     feed.catch_up(send);
@@ -294,7 +299,9 @@ TEST(WholeBroker, RunsInOneThreadWithoutSockets) {
 
   ASSERT_EQ(seen.size(), 100U);
   for (std::size_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i].version, i + 1);
-  const auto answers = queries.handle({inbound("q", codec::message::query, 3, json(R"({"what": "get", "board": "acme/trips/1", "path": "n"})"))}, rig.now, 0);
+  const auto answers = queries.handle(
+      {inbound("q", codec::message::query, 3, json(R"({"what": "get", "board": "acme/trips/1", "path": "n"})"))},
+      rig.now, 0);
   ASSERT_EQ(answers.size(), 1U);
   const auto answer = codec::decode_message(answers[0].bytes);
   ASSERT_TRUE(answer.has_value());

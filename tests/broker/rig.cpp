@@ -1,7 +1,8 @@
 #include "tests/broker/rig.hpp"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "blackboard/read.hpp"
 #include "common/codec/delta_codec.hpp"
@@ -58,7 +59,9 @@ Receipt Rig::commit(std::string_view text, const std::string& actor) {
   return committed ? committed->receipts.at(0) : Receipt();
 }
 
-Result<broker::Committed> Rig::commit_all(const std::vector<broker::Submission>& batch) { return pipeline_->commit(batch, now); }
+Result<broker::Committed> Rig::commit_all(const std::vector<broker::Submission>& batch) {
+  return pipeline_->commit(batch, now);
+}
 
 broker::Inbound inbound(const std::string& peer, std::string_view type, std::uint64_t id, Value body) {
   return {peer, codec::encode_message({std::string(type), id, std::move(body)})};

@@ -1,4 +1,5 @@
-// The broker without sockets and threads: a memory store that can be opened again, a clock that stands where a test puts it.
+// The broker without sockets and threads: a memory store that can be opened again, a clock that stands where a test
+// puts it.
 #pragma once
 
 #include <filesystem>
@@ -26,9 +27,9 @@ class Rig {
  public:
   Rig();
 
-  void open();      // again: what was committed is there
+  void open();  // again: what was committed is there
   void reopen();
-  void put_under(std::unique_ptr<store::Kv> kv);   // opens the store on another kv
+  void put_under(std::unique_ptr<store::Kv> kv);  // opens the store on another kv
 
   Receipt commit(std::string_view json, const std::string& actor = "ann");
   Result<broker::Committed> commit_all(const std::vector<broker::Submission>& batch);
@@ -51,7 +52,7 @@ broker::Inbound inbound(const std::string& peer, std::string_view type, std::uin
 broker::Inbound hello(const std::string& peer, const std::string& actor, std::uint64_t id = 1);
 Value json(std::string_view text);
 std::vector<Receipt> receipts_in(const codec::Message& message);
-std::string error_code_in(const codec::Message& message);   // empty when it is no error
+std::string error_code_in(const codec::Message& message);  // empty when it is no error
 
 // A directory of its own that goes with the object.
 class TemporaryFolder {

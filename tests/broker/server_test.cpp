@@ -30,7 +30,8 @@ broker::ServerOptions options_for(const TemporaryFolder& folder) {
   return options;
 }
 
-std::unique_ptr<broker::Server> started(const broker::ServerOptions& options, std::shared_ptr<net::Context> context = nullptr) {
+std::unique_ptr<broker::Server> started(const broker::ServerOptions& options,
+                                        std::shared_ptr<net::Context> context = nullptr) {
   auto server = broker::Server::start(options, std::move(context));
   if (!server) ADD_FAILURE() << server.error().message;
   return server ? std::move(*server) : nullptr;
@@ -40,9 +41,7 @@ Value set_delta(const std::string& id, const std::string& path, Value value) {
   return Map{{"id", id}, {"board", testing::board}, {"set", Map{{path, std::move(value)}}}};
 }
 
-Value incr_delta(const std::string& id) {
-  return Map{{"id", id}, {"board", testing::board}, {"incr", Map{{"n", 1}}}};
-}
+Value incr_delta(const std::string& id) { return Map{{"id", id}, {"board", testing::board}, {"incr", Map{{"n", 1}}}}; }
 
 Value ask(WireClient& client, std::string_view question) {
   client.send(codec::message::query, 7, json(question));
@@ -83,9 +82,11 @@ TEST(Server, AnswersRequestsQueriesAndFollowers) {
 
   WireClient queries(context, welcome.query_endpoint);
   queries.greet("cat");
-  EXPECT_EQ(*ask(queries, R"({"what": "get", "board": "acme/trips/1", "path": "budget.max"})").find("value"), Value(15000));
+  EXPECT_EQ(*ask(queries, R"({"what": "get", "board": "acme/trips/1", "path": "budget.max"})").find("value"),
+            Value(15000));
   const Value stat = ask(queries, R"({"what": "stat"})");
-  EXPECT_TRUE(eventually([&] { return *ask(queries, R"({"what": "stat"})").find("requests")->find("applied") == Value(1); }));
+  EXPECT_TRUE(
+      eventually([&] { return *ask(queries, R"({"what": "stat"})").find("requests")->find("applied") == Value(1); }));
   EXPECT_EQ(*stat.find("epoch"), Value(server->epoch()));
   EXPECT_TRUE(server->stop().has_value());
 }
@@ -135,8 +136,9 @@ TEST(Server, ASecondServerOnTheSameSocketIsLockedOut) {
 TEST(Server, BindsNothingThatStrangersCanReach) {
   const TemporaryFolder folder;
   for (const char* endpoint : {"tcp://0.0.0.0:0", "tcp://*:0", "inproc://x"}) {
-    for (std::string broker::ServerOptions::*place : {&broker::ServerOptions::query_listen, &broker::ServerOptions::feed_listen,
-                                                      &broker::ServerOptions::open_feed_listen}) {
+    for (std::string broker::ServerOptions::*place :
+         {&broker::ServerOptions::query_listen, &broker::ServerOptions::feed_listen,
+          &broker::ServerOptions::open_feed_listen}) {
       broker::ServerOptions options = options_for(folder);
       options.*place = endpoint;
       const auto server = broker::Server::start(options);
@@ -147,7 +149,7 @@ TEST(Server, BindsNothingThatStrangersCanReach) {
     options.listen.emplace_back(endpoint);
     EXPECT_FALSE(broker::Server::start(options).has_value()) << endpoint;
   }
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "data"));   // refused before anything was made
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "data"));  // refused before anything was made
 }
 
 TEST(Server, ListensOnSeveralKindsAtOnce) {
@@ -158,7 +160,7 @@ TEST(Server, ListensOnSeveralKindsAtOnce) {
   const auto context = std::make_shared<net::Context>();
   const auto server = started(options, context);
   ASSERT_TRUE(server);
-  EXPECT_TRUE(server->endpoints().query.starts_with("ipc://"));   // what other processes can reach as well
+  EXPECT_TRUE(server->endpoints().query.starts_with("ipc://"));  // what other processes can reach as well
   int number = 0;
   for (const std::string& endpoint : server->endpoints().request) {
     WireClient client(*context, endpoint);
@@ -173,7 +175,8 @@ TEST(Server, ListensOnSeveralKindsAtOnce) {
 TEST(Server, ChecksRolesOnEveryPath) {
   const TemporaryFolder folder;
   broker::ServerOptions options = options_for(folder);
-  options.roles = *broker::read_roles(R"({"roles": {"owner": [{"ops": ["*"]}]}, "actors": {"ann": ["owner"]}})", "test");
+  options.roles =
+      *broker::read_roles(R"({"roles": {"owner": [{"ops": ["*"]}]}, "actors": {"ann": ["owner"]}})", "test");
   const auto server = started(options);
   ASSERT_TRUE(server);
   net::Context context;
@@ -202,8 +205,10 @@ TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
   const TemporaryFolder folder;
   broker::ServerOptions options = options_for(folder);
   options.open_feed_listen = "tcp://127.0.0.1:0";
-  options.roles = *broker::read_roles(R"({"roles": {"all": [{"ops": ["*"]}], "news": [{"boards": "acme/news", "ops": ["read"]}]},
-      "actors": {"ann": ["all"], "*": ["news"]}})", "test");
+  options.roles =
+      *broker::read_roles(R"({"roles": {"all": [{"ops": ["*"]}], "news": [{"boards": "acme/news", "ops": ["read"]}]},
+      "actors": {"ann": ["all"], "*": ["news"]}})",
+                          "test");
   const auto server = started(options);
   ASSERT_TRUE(server);
   zmq::context_t other;
@@ -234,7 +239,7 @@ TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
     if (message->type == codec::message::events) {
       EXPECT_EQ(codec::events_from_value(message->body)->board, "acme/news");
     }
-    ASSERT_TRUE(subscriber.recv(topic).has_value());   // at the latest the next heartbeat
+    ASSERT_TRUE(subscriber.recv(topic).has_value());  // at the latest the next heartbeat
   }
   EXPECT_NE(types.find("heartbeat"), std::string::npos);
 }

@@ -1,14 +1,14 @@
 // The program itself: its ready line, its exit codes, its signals.
-#include <gtest/gtest.h>
-
-#include <csignal>
 #include <fcntl.h>
-#include <fstream>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
 
 #include "tests/broker/rig.hpp"
 #include "tests/broker/wire_client.hpp"
@@ -139,7 +139,7 @@ TEST(Tafeld, KeepsWhatItAcknowledgedWhenItIsKilled) {
     testing::WireClient client(context, request);
     client.greet("ann");
     for (int i = 0; i < 20; ++i) {
-      const std::string id = std::to_string(life * 10 + i);   // ten of them again after the kill
+      const std::string id = std::to_string(life * 10 + i);  // ten of them again after the kill
       const auto receipt = client.submit(Map{{"id", id}, {"board", testing::board}, {"incr", Map{{"n", 1}}}});
       ASSERT_TRUE(receipt && !receipt->error);
       EXPECT_EQ(receipt->duplicate, life > 0 && i < 10);

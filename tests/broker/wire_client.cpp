@@ -1,13 +1,14 @@
 #include "tests/broker/wire_client.hpp"
 
 #include <arpa/inet.h>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <thread>
 #include <unistd.h>
+
+#include <fstream>
+#include <thread>
 
 #include "common/base/bytes.hpp"
 #include "common/base/limits.hpp"
@@ -107,7 +108,7 @@ bool RawPeer::is_cut(milliseconds wait) {
   while (true) {
     pollfd item{descriptor_, POLLIN, 0};
     if (::poll(&item, 1, static_cast<int>(wait.count())) <= 0) return false;
-    if (::recv(descriptor_, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0) return true;   // its own greeting comes first
+    if (::recv(descriptor_, bytes, sizeof(bytes), MSG_DONTWAIT) <= 0) return true;  // its own greeting comes first
   }
 }
 
@@ -133,7 +134,7 @@ std::string zmtp_greeting() {
 
 std::string zmtp_frame(std::string_view body, bool more) {
   std::string frame;
-  frame.push_back(more ? '\x03' : '\x02');   // the long form
+  frame.push_back(more ? '\x03' : '\x02');  // the long form
   put_be64(frame, body.size());
   return frame.append(body);
 }

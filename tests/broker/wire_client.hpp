@@ -1,5 +1,5 @@
-// A client of the protocol for tests: one connection, messages in and out, waiting for conditions up to a patience that only a broken
-// server uses up. And a raw TCP peer that may send what it likes.
+// A client of the protocol for tests: one connection, messages in and out, waiting for conditions up to a patience that
+// only a broken server uses up. And a raw TCP peer that may send what it likes.
 #pragma once
 
 #include <chrono>

@@ -57,8 +57,8 @@ TEST(Base64, GoesBothWays) {
 }
 
 TEST(Base64, RefusesWhatHasASecondSpelling) {
-  EXPECT_FALSE(from_base64("Zg"));      // no padding
-  EXPECT_FALSE(from_base64("Zh=="));    // stray bits
+  EXPECT_FALSE(from_base64("Zg"));    // no padding
+  EXPECT_FALSE(from_base64("Zh=="));  // stray bits
   EXPECT_FALSE(from_base64("Z==="));
   EXPECT_FALSE(from_base64("===="));
   EXPECT_FALSE(from_base64("Zg==Zg=="));
@@ -187,7 +187,8 @@ TEST(Random, IdsAreSortedByTimeAndUnique) {
 
 TEST(Failure, HasANameForEachFault) {
   std::set<std::string> names;
-  for (int fault = 0; fault <= static_cast<int>(Fault::closed); ++fault) names.insert(fault_name(static_cast<Fault>(fault)));
+  for (int fault = 0; fault <= static_cast<int>(Fault::closed); ++fault)
+    names.insert(fault_name(static_cast<Fault>(fault)));
   EXPECT_EQ(names.size(), 10U);
   const Result<int> failed = fail(Fault::full, "no room");
   EXPECT_EQ(failed.error().message, "no room");

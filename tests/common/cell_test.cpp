@@ -30,7 +30,8 @@ TEST(Mark, HasATextAndAnIdThatSorts) {
   EXPECT_EQ(mark_from_text("258.7"), mark);
   EXPECT_EQ(mark_from_id(mark_id(mark)), mark);
   EXPECT_LT(mark_id({255, 9}), mark_id({256, 0}));
-  for (const char* bad : {"", "1", "1.", ".1", "01.0", "1.00", "1.0 ", "-1.0", "1.4294967296", "18446744073709551616.0", "1.0.0"}) {
+  for (const char* bad :
+       {"", "1", "1.", ".1", "01.0", "1.00", "1.0 ", "-1.0", "1.4294967296", "18446744073709551616.0", "1.0.0"}) {
     EXPECT_FALSE(mark_from_text(bad)) << bad;
   }
 }
@@ -69,7 +70,8 @@ TEST(Digest, DiffersInEveryPartOfACell) {
 
 TEST(Digest, DiffersByKindAndPart) {
   const Dot d = dot(1, 0, Confidence::stated);
-  EXPECT_NE(digest_of(leaf_key(path("a")), ExtremumCell{true, 1, d}), digest_of(leaf_key(path("a")), ExtremumCell{false, 1, d}));
+  EXPECT_NE(digest_of(leaf_key(path("a")), ExtremumCell{true, 1, d}),
+            digest_of(leaf_key(path("a")), ExtremumCell{false, 1, d}));
   EXPECT_NE(digest_of(leaf_key(path("a")), CounterCell{1, d}), digest_of(leaf_key(path("a")), RegisterCell{{{1, d}}}));
 }
 
@@ -99,18 +101,21 @@ TEST(Kind, FollowsFromTheCell) {
   for (const Change& change : test::sample_changes()) {
     if (change.image) kinds.push_back(kind_of(*change.image));
   }
-  const std::vector<std::optional<Kind>> expected{Kind::register_, Kind::counter, Kind::max, Kind::min,    Kind::set,
-                                                  Kind::set,       Kind::log,     std::nullopt, std::nullopt, std::nullopt};
+  const std::vector<std::optional<Kind>> expected{Kind::register_, Kind::counter, Kind::max, Kind::min,
+                                                  Kind::set,       Kind::set,     Kind::log, std::nullopt,
+                                                  std::nullopt,    std::nullopt};
   EXPECT_EQ(kinds, expected);
 }
 
 TEST(Names, GoBothWays) {
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(confidence_from(name_of(static_cast<Confidence>(i))), static_cast<Confidence>(i));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(confidence_from(name_of(static_cast<Confidence>(i))), static_cast<Confidence>(i));
   for (int i = 0; i < 6; ++i) EXPECT_EQ(kind_from(name_of(static_cast<Kind>(i))), static_cast<Kind>(i));
   for (int i = 0; i < 12; ++i) EXPECT_EQ(verb_from(name_of(static_cast<Verb>(i))), static_cast<Verb>(i));
   for (int i = 0; i < 6; ++i) EXPECT_EQ(outcome_from(name_of(static_cast<Outcome>(i))), static_cast<Outcome>(i));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(reason_from(name_of(static_cast<Reason>(i))), static_cast<Reason>(i));
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(error_code_from(name_of(static_cast<ErrorCode>(i))), static_cast<ErrorCode>(i));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(error_code_from(name_of(static_cast<ErrorCode>(i))), static_cast<ErrorCode>(i));
   EXPECT_FALSE(confidence_from("Stated"));
 }
 

@@ -34,20 +34,23 @@ inline Dot sourced_dot(Version version) {
 inline std::vector<Change> sample_changes() {
   const Value long_element = std::string(100, 'x');
   return {
-      {leaf_key(path("budget.max")), RegisterCell{{{15000, dot(3, 0, Confidence::stated)}, {Value(1.0), sourced_dot(4)}}}},
+      {leaf_key(path("budget.max")),
+       RegisterCell{{{15000, dot(3, 0, Confidence::stated)}, {Value(1.0), sourced_dot(4)}}}},
       {leaf_key(path("visits")), CounterCell{-7, dot(5, 1, Confidence::guess)}},
       {leaf_key(path("toefl.best")), ExtremumCell{true, 104.5, dot(6, 0, Confidence::verified)}},
       {leaf_key(path("price.low")), ExtremumCell{false, std::uint64_t{UINT64_MAX}, dot(6, 1, Confidence::stated)}},
       {element_key(path("countries"), "US"),
        ElementCell{"US", {2, 0}, 1, {dot(2, 0, Confidence::verified), dot(7, 0, Confidence::stated)}}},
-      {element_key(path("countries"), long_element), ElementCell{long_element, {8, 1}, 0, {dot(8, 1, Confidence::inferred)}}},
+      {element_key(path("countries"), long_element),
+       ElementCell{long_element, {8, 1}, 0, {dot(8, 1, Confidence::inferred)}}},
       {entry_key(path("dialogue"), {9, 4}),
        EntryCell{Map{{"role", "user"}, {"content", Bytes{std::string("\0\xFF", 2)}}}, dot(9, 4, Confidence::stated)}},
       {suggestion_key(path("budget.max"), {10, 0}),
        SuggestionCell{SuggestionCell::Act::set, List{Nil{}, true}, dot(10, 0, Confidence::guess)}},
       {suggestion_key(path("countries"), {11, 0}),
        SuggestionCell{SuggestionCell::Act::remove, List{"US"}, dot(11, 0, Confidence::guess)}},
-      {suggestion_key(path("visa"), {12, 0}), SuggestionCell{SuggestionCell::Act::unset, Nil{}, dot(12, 0, Confidence::guess)}},
+      {suggestion_key(path("visa"), {12, 0}),
+       SuggestionCell{SuggestionCell::Act::unset, Nil{}, dot(12, 0, Confidence::guess)}},
       {leaf_key(path(R"(odd\.name.x)")), std::nullopt},
       {element_key(path("countries"), "SG"), std::nullopt},
   };

@@ -1,5 +1,5 @@
-// Golden byte vectors: the bytes of every message, cell and event, as other clients must write and read them. When the format is
-// changed on purpose, run with TAFEL_WRITE_GOLDEN=1, and read the diff of tests/vectors/golden.json.
+// Golden byte vectors: the bytes of every message, cell and event, as other clients must write and read them. When the
+// format is changed on purpose, run with TAFEL_WRITE_GOLDEN=1, and read the diff of tests/vectors/golden.json.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -57,11 +57,14 @@ std::vector<Sample> message_samples() {
       {"message welcome", message_bytes(message::welcome, 1, to_value(welcome()))},
       {"message submit", encode_submit_message(2, {encode(delta())})},
       {"message receipts", message_bytes(message::receipts, 2, List{receipt_to_value(test::sample_receipt())})},
-      {"message query", message_bytes(message::query, 3, test::json(R"({"what": "get", "board": "acme/trips/42", "path": "budget"})"))},
-      {"message answer", message_bytes(message::answer, 3, test::json(R"({"version": 13, "value": {"max": 15000.0}})"))},
+      {"message query",
+       message_bytes(message::query, 3, test::json(R"({"what": "get", "board": "acme/trips/42", "path": "budget"})"))},
+      {"message answer",
+       message_bytes(message::answer, 3, test::json(R"({"version": 13, "value": {"max": 15000.0}})"))},
       {"message subscribe", message_bytes(message::subscribe, 4, to_value(Subscribe{"acme/trips/42", 17, {"budget"}}))},
       {"message subscribed",
-       message_bytes(message::subscribed, 4, test::json(R"({"board": "acme/trips/42", "epoch": "b3f1", "head": 20, "from": 17})"))},
+       message_bytes(message::subscribed, 4,
+                     test::json(R"({"board": "acme/trips/42", "epoch": "b3f1", "head": 20, "from": 17})"))},
       {"message unsubscribe", message_bytes(message::unsubscribe, 5, test::json(R"({"board": "acme/trips/42"})"))},
       {"message unsubscribed", message_bytes(message::unsubscribed, 5, test::json(R"({"board": "acme/trips/42"})"))},
       {"message events", encode_events_message("acme/trips/42", {feed})},
@@ -120,7 +123,9 @@ List golden() {
   return list == nullptr ? List{} : *list;
 }
 
-const std::string& text_of(const Value& sample, std::string_view member) { return *sample.find(member)->get_if<std::string>(); }
+const std::string& text_of(const Value& sample, std::string_view member) {
+  return *sample.find(member)->get_if<std::string>();
+}
 
 TEST(Golden, BytesAreWhatTheCodeWrites) {
   const auto all = samples();
@@ -143,9 +148,11 @@ TEST(Golden, ValuesAndBytesAreTheSameThing) {
 
 // Through the typed form and back.
 std::string through_types(const std::string& name, const Value& value) {
-  if (name.starts_with("key ")) return written([&](PackWriter& out) { write_cell_key(out, *cell_key_from_value(value)); });
+  if (name.starts_with("key "))
+    return written([&](PackWriter& out) { write_cell_key(out, *cell_key_from_value(value)); });
   ExactSink values;
-  if (name.starts_with("cell ")) return written([&](PackWriter& out) { write_cell(out, *cell_from_value(value), values); });
+  if (name.starts_with("cell "))
+    return written([&](PackWriter& out) { write_cell(out, *cell_from_value(value), values); });
   if (name == "feed event") return encode_feed_event(*feed_event_from_value(value));
   if (name == "event") return encode_event(*decode_event(encode(value)));
   Message message = *decode_message(encode(value));

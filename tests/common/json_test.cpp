@@ -37,8 +37,8 @@ TEST(JsonParse, KeepsTheFormOfNumbers) {
 }
 
 TEST(JsonParse, RefusesNumbersThatNoValueHolds) {
-  for (const char* number : {"18446744073709551616", "-9223372036854775809", "123456789012345678901234567890", "1e400", "-1e400", "NaN",
-                             "Infinity", "-Infinity", "nan", "inf", "-inf", "+Infinity", "-NaN"}) {
+  for (const char* number : {"18446744073709551616", "-9223372036854775809", "123456789012345678901234567890", "1e400",
+                             "-1e400", "NaN", "Infinity", "-Infinity", "nan", "inf", "-inf", "+Infinity", "-NaN"}) {
     for (const auto& [before, after] : {std::pair{"", ""}, std::pair{"{\"a\": ", "}"}, std::pair{"[1, ", ",2]"}}) {
       const JsonError error = refusal(before + std::string(number) + after);
       EXPECT_TRUE(error.bad_number) << before << number << ": " << error.message;
@@ -48,7 +48,8 @@ TEST(JsonParse, RefusesNumbersThatNoValueHolds) {
 }
 
 TEST(JsonParse, SaysWhereABadNumberStandsAndKeepsWhatCameBefore) {
-  const JsonError error = refusal(R"({"board": "b", "ops": [{"op": "unset"}, {"op": "set", "path": "a", "value": {"x": [1, NaN]}}]})");
+  const JsonError error =
+      refusal(R"({"board": "b", "ops": [{"op": "unset"}, {"op": "set", "path": "a", "value": {"x": [1, NaN]}}]})");
   EXPECT_EQ(error.location, (Steps{"ops", "1", "value", "x", "1"}));
   const auto* ops = error.partial.find("ops")->get_if<List>();
   ASSERT_NE(ops, nullptr);
@@ -65,8 +66,9 @@ TEST(JsonParse, TellsTheOffset) {
 }
 
 TEST(JsonParse, RefusesWhatIsNotOneValue) {
-  for (const char* text : {"", " ", "1 2", "[1]]", "{\"a\":1,}", "[1,]", "{a:1}", "{'a':1}", "\"a", "[", "{\"a\"", "tru", "01", "1.",
-                           ".5", "+1", "0x10", "// c\n1", "\"\t\"", "\"\\x\""}) {
+  for (const char* text :
+       {"",       " ",   "1 2", "[1]]", "{\"a\":1,}", "[1,]", "{a:1}", "{'a':1}", "\"a",    "[",
+        "{\"a\"", "tru", "01",  "1.",   ".5",         "+1",   "0x10",  "// c\n1", "\"\t\"", "\"\\x\""}) {
     const JsonError error = refusal(text);
     EXPECT_FALSE(error.bad_number) << text;
     EXPECT_FALSE(error.message.empty());
@@ -80,8 +82,8 @@ TEST(JsonParse, RefusesDuplicateKeys) {
 }
 
 TEST(JsonParse, RefusesBadTextButKeepsItsMessageUtf8) {
-  for (const std::string_view text : {"\"\xFF\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"\xED\xA0\x80\"", "\"\xC0\xAF\"",
-                                      "{\"\xFF\": 1}"}) {
+  for (const std::string_view text : {"\"\xFF\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"",
+                                      "\"\xED\xA0\x80\"", "\"\xC0\xAF\"", "{\"\xFF\": 1}"}) {
     const JsonError error = refusal(text);
     EXPECT_TRUE(decode(encode(Value(error.message)))) << error.message;
   }
@@ -131,9 +133,10 @@ TEST(JsonBytes, AreRefusedWhereTheyAreWrong) {
 }
 
 TEST(JsonText, WritesDoublesInTheirShortestExactForm) {
-  const std::pair<double, std::string_view> examples[] = {{1.0, "1.0"},     {-0.0, "-0.0"},     {0.1, "0.1"},
-                                                          {1.5, "1.5"},     {1e21, "1e+21"},    {5e-324, "5e-324"},
-                                                          {100.0, "100.0"}, {1e300, "1e+300"}, {0.1 + 0.2, "0.30000000000000004"}};
+  const std::pair<double, std::string_view> examples[] = {
+      {1.0, "1.0"},     {-0.0, "-0.0"},    {0.1, "0.1"},
+      {1.5, "1.5"},     {1e21, "1e+21"},   {5e-324, "5e-324"},
+      {100.0, "100.0"}, {1e300, "1e+300"}, {0.1 + 0.2, "0.30000000000000004"}};
   for (const auto& [number, text] : examples) {
     EXPECT_EQ(to_json(number), text);
     EXPECT_TRUE(test::identical(*parse_json(text), number));
@@ -141,7 +144,8 @@ TEST(JsonText, WritesDoublesInTheirShortestExactForm) {
 }
 
 TEST(JsonText, EscapesControlCharactersOnly) {
-  EXPECT_EQ(to_json(std::string("a\"\\/\n\t\0\x7F\xC2\x9F\xC3\xA9", 12)), "\"a\\\"\\\\/\\n\\u0009\\u0000\\u007f\\u009f\xC3\xA9\"");
+  EXPECT_EQ(to_json(std::string("a\"\\/\n\t\0\x7F\xC2\x9F\xC3\xA9", 12)),
+            "\"a\\\"\\\\/\\n\\u0009\\u0000\\u007f\\u009f\xC3\xA9\"");
 }
 
 TEST(JsonText, SortsKeysAndIndentsOnDemand) {

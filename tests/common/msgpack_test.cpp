@@ -65,8 +65,11 @@ TEST(MsgpackDecode, ReadsEveryTypeInEveryWidth) {
 }
 
 TEST(MsgpackDecode, RefusesACountLargerThanTheBytesLeft) {
-  for (const char* hex : {"ddffffffff", "dfffffffff", "dd04000000", "df7fffffff", "dcffff", "9f", "8f", "92c0", "81a161"}) {
-    EXPECT_TRUE(mentions(refusal(unhex(hex)), "larger than the bytes left") || mentions(refusal(unhex(hex)), "end inside")) << hex;
+  for (const char* hex :
+       {"ddffffffff", "dfffffffff", "dd04000000", "df7fffffff", "dcffff", "9f", "8f", "92c0", "81a161"}) {
+    EXPECT_TRUE(mentions(refusal(unhex(hex)), "larger than the bytes left") ||
+                mentions(refusal(unhex(hex)), "end inside"))
+        << hex;
   }
   EXPECT_TRUE(mentions(refusal(unhex("dd04000000")), "a count of 67108864 is larger than the bytes left"));
 }
@@ -117,7 +120,8 @@ TEST(MsgpackDecode, RefusesExtensionsAndTheUnusedByte) {
 }
 
 TEST(MsgpackDecode, RefusesNumbersThatAreNotFinite) {
-  for (const char* hex : {"cb7ff8000000000000", "cb7ff0000000000000", "cbfff0000000000000", "ca7fc00000", "caff800000"}) {
+  for (const char* hex :
+       {"cb7ff8000000000000", "cb7ff0000000000000", "cbfff0000000000000", "ca7fc00000", "caff800000"}) {
     EXPECT_TRUE(mentions(refusal(unhex(hex)), "not a finite number")) << hex;
   }
 }
@@ -158,7 +162,8 @@ TEST(Msgpack, DecodeIsTheInverseOfEncode) {
 }
 
 TEST(Msgpack, KeepsAllSixtyFourBits) {
-  for (const std::int64_t number : {INT64_MAX, INT64_MIN, std::int64_t{9007199254740993}, std::int64_t{-9007199254740993}}) {
+  for (const std::int64_t number :
+       {INT64_MAX, INT64_MIN, std::int64_t{9007199254740993}, std::int64_t{-9007199254740993}}) {
     EXPECT_EQ(decode(encode(number))->as_int64(), number);
   }
   EXPECT_EQ(*decode(encode(std::uint64_t{UINT64_MAX}))->get_if<std::uint64_t>(), UINT64_MAX);

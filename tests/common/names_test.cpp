@@ -45,11 +45,13 @@ TEST(Path, ReadsItsSegments) {
 
 TEST(Path, RefusesWhatIsNoPath) {
   using namespace std::string_view_literals;
-  for (const std::string_view text : {""sv, "."sv, "a."sv, ".a"sv, "a..b"sv, "a\\"sv, "a\\b"sv, "a\tb"sv, "a\0b"sv, "\x7F"sv,
-                                      "\xC2\x85"sv, "\xFF"sv, "\xED\xA0\x80"sv}) {
+  for (const std::string_view text : {""sv, "."sv, "a."sv, ".a"sv, "a..b"sv, "a\\"sv, "a\\b"sv, "a\tb"sv, "a\0b"sv,
+                                      "\x7F"sv, "\xC2\x85"sv, "\xFF"sv, "\xED\xA0\x80"sv}) {
     const auto path = Path::parse(text);
     EXPECT_FALSE(path) << text;
-    if (!path) EXPECT_FALSE(path.error().message.empty());
+    if (!path) {
+      EXPECT_FALSE(path.error().message.empty());
+    }
   }
 }
 
@@ -92,7 +94,8 @@ TEST(BoardId, HasOneToEightSegments) {
   EXPECT_FALSE(board_id_defect("acme"));
   EXPECT_FALSE(board_id_defect("acme/trips/42"));
   EXPECT_FALSE(board_id_defect("1/2/3/4/5/6/7/8"));
-  for (const char* bad : {"", "/", "a/", "/a", "a//b", "1/2/3/4/5/6/7/8/9", "a\nb", "\xFF"}) EXPECT_TRUE(board_id_defect(bad)) << bad;
+  for (const char* bad : {"", "/", "a/", "/a", "a//b", "1/2/3/4/5/6/7/8/9", "a\nb", "\xFF"})
+    EXPECT_TRUE(board_id_defect(bad)) << bad;
   EXPECT_TRUE(board_id_defect(std::string(limits::board_id_bytes_max + 1, 'a')));
   EXPECT_EQ(tenant_of("acme/trips"), "acme");
   EXPECT_EQ(tenant_of("acme"), "acme");

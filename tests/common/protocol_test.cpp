@@ -23,8 +23,9 @@ TEST(Message, ReadsBackWhatItWrote) {
 }
 
 TEST(Message, IsRefusedWhenItIsNoMessage) {
-  for (const char* text : {"[]", "5", R"(["ping", 1])", R"(["ping", 1, null, null])", R"([1, 1, null])", R"(["ping", -1, null])",
-                           R"(["ping", "1", null])", R"({"type": "ping"})", R"(["a type of more than thirty-two bytes", 1, null])"}) {
+  for (const char* text :
+       {"[]", "5", R"(["ping", 1])", R"(["ping", 1, null, null])", R"([1, 1, null])", R"(["ping", -1, null])",
+        R"(["ping", "1", null])", R"({"type": "ping"})", R"(["a type of more than thirty-two bytes", 1, null])"}) {
     const auto message = decode_message(encode(json(text)));
     ASSERT_FALSE(message) << text;
     EXPECT_FALSE(message.error().message.empty());
@@ -44,8 +45,9 @@ TEST(Hello, GoesBothWaysAndChecksItsNames) {
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_value(*read), to_value(hello));
   EXPECT_TRUE(hello_from_value(json(R"({"protocol": 1, "future": true})")));
-  for (const char* text : {"{}", "[]", R"({"protocol": "1"})", R"({"protocol": 1, "actor": "a\u0000"})", R"({"protocol": 1, "actor": 5})",
-                           R"({"protocol": 1, "features": [1]})", R"({"protocol": 1, "features": "x"})"}) {
+  for (const char* text :
+       {"{}", "[]", R"({"protocol": "1"})", R"({"protocol": 1, "actor": "a\u0000"})", R"({"protocol": 1, "actor": 5})",
+        R"({"protocol": 1, "features": [1]})", R"({"protocol": 1, "features": "x"})"}) {
     EXPECT_FALSE(hello_from_value(json(text))) << text;
   }
   EXPECT_FALSE(hello_from_value(Map{{"protocol", 1}, {"features", List(65, Value("x"))}}));
@@ -69,8 +71,9 @@ TEST(Subscribe, GoesBothWaysAndChecksItsNames) {
   const Subscribe subscribe{"acme/trips", 17, {"budget", R"(odd\.name)"}};
   EXPECT_EQ(to_value(*subscribe_from_value(to_value(subscribe))), to_value(subscribe));
   EXPECT_EQ(to_json(to_value(Subscribe{"b", 0, {}})), R"({"board":"b","from":0})");
-  for (const char* text : {R"({"board": "a//b", "from": 0})", R"({"board": "a"})", R"({"board": "a", "from": -1})",
-                           R"({"board": "a", "from": 0, "paths": ["a..b"]})", R"({"board": "a", "from": 0, "paths": [1]})"}) {
+  for (const char* text :
+       {R"({"board": "a//b", "from": 0})", R"({"board": "a"})", R"({"board": "a", "from": -1})",
+        R"({"board": "a", "from": 0, "paths": ["a..b"]})", R"({"board": "a", "from": 0, "paths": [1]})"}) {
     EXPECT_FALSE(subscribe_from_value(json(text))) << text;
   }
   const Subscribe many{"b", 0, std::vector<std::string>(limits::subscription_paths_max + 1, "a")};

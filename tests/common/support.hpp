@@ -55,18 +55,20 @@ class RandomValues {
   }
 
   std::int64_t integer() {
-    constexpr std::array<std::int64_t, 10> edges{0, 1, -1, 127, 128, -33, INT64_MAX, INT64_MIN, 9007199254740993, 4294967296};
+    constexpr std::array<std::int64_t, 10> edges{
+        0, 1, -1, 127, 128, -33, INT64_MAX, INT64_MIN, 9007199254740993, 4294967296};
     return chance(2) ? edges[below(edges.size())] : static_cast<std::int64_t>(engine_());
   }
 
   double number() {
-    constexpr std::array<double, 9> edges{0.0, -0.0, 1.0, 1.5, 0.1, 1e300, 5e-324, 9007199254740993.0, 18446744073709551616.0};
+    constexpr std::array<double, 9> edges{
+        0.0, -0.0, 1.0, 1.5, 0.1, 1e300, 5e-324, 9007199254740993.0, 18446744073709551616.0};
     return edges[below(edges.size())];
   }
 
   std::string text() {
-    constexpr std::array<std::string_view, 14> texts{"",  "a", "b.c", "\\", "__proto__", "$bytes", "$map", "é", "\xC2\x85", "\t\n\"",
-                                                     "~/", "constructor", "0", "-"};
+    constexpr std::array<std::string_view, 14> texts{"",  "a",        "b.c",    "\\", "__proto__",   "$bytes", "$map",
+                                                     "é", "\xC2\x85", "\t\n\"", "~/", "constructor", "0",      "-"};
     return chance(8) ? std::string(1, '\0') : std::string(texts[below(texts.size())]);
   }
 

@@ -109,7 +109,8 @@ TEST(ValueEquality, HoldsForTheWholeTable) {
 
 TEST(ValueEquality, IsEqualityOfCanonicalEncodings) {
   for (const Pair& pair : pairs()) {
-    EXPECT_EQ(canonical(pair.left) == canonical(pair.right), pair.equal) << brief(pair.left) << " and " << brief(pair.right);
+    EXPECT_EQ(canonical(pair.left) == canonical(pair.right), pair.equal)
+        << brief(pair.left) << " and " << brief(pair.right);
   }
 }
 
@@ -142,7 +143,8 @@ TEST(NumberOrder, IsExactAcrossForms) {
   for (std::size_t i = 0; i < ascending.size(); ++i) {
     for (std::size_t j = 0; j < ascending.size(); ++j) {
       const int expected = i < j ? -1 : (i > j ? 1 : 0);
-      EXPECT_EQ(compare_numbers(ascending[i], ascending[j]), expected) << brief(ascending[i]) << " " << brief(ascending[j]);
+      EXPECT_EQ(compare_numbers(ascending[i], ascending[j]), expected)
+          << brief(ascending[i]) << " " << brief(ascending[j]);
     }
   }
 }
@@ -165,8 +167,10 @@ TEST(ValueMap, FindsAndSetsMembersInKeyOrder) {
 }
 
 TEST(Blank, IsNilEmptyOrOnlyWhiteSpace) {
-  for (const char* blank : {"null", "\"\"", "\" \\t\\u00a0\"", "[]", "{}"}) EXPECT_TRUE(is_blank(test::json(blank))) << blank;
-  for (const char* full : {"0", "0.0", "false", "\"x\"", "[null]", "{\"a\": null}"}) EXPECT_FALSE(is_blank(test::json(full))) << full;
+  for (const char* blank : {"null", "\"\"", "\" \\t\\u00a0\"", "[]", "{}"})
+    EXPECT_TRUE(is_blank(test::json(blank))) << blank;
+  for (const char* full : {"0", "0.0", "false", "\"x\"", "[null]", "{\"a\": null}"})
+    EXPECT_FALSE(is_blank(test::json(full))) << full;
 }
 
 Value nested(std::size_t levels) {

@@ -61,7 +61,9 @@ class BoardFixture : public ::testing::Test {
   }
   std::string state() const { return codec::to_json(blackboard::state(load(), {now_, nullptr})); }
   std::string fields() const { return codec::to_json(blackboard::fields_map(load(), std::nullopt, {now_, nullptr})); }
-  std::string suggestions() const { return codec::to_json(blackboard::suggestions_map(load(), std::nullopt, {now_, nullptr}, false)); }
+  std::string suggestions() const {
+    return codec::to_json(blackboard::suggestions_map(load(), std::nullopt, {now_, nullptr}, false));
+  }
   Version version() const {
     const auto head = (*store_->snapshot())->head(board_);
     return head && *head ? (*head)->version : 0;

@@ -11,7 +11,8 @@ using conflict::Draft;
 class DraftTest : public testing::BoardFixture {
  protected:
   void SetUp() override {
-    apply(R"({"ops":[{"op":"set","path":"a.b","value":1},{"op":"patch","path":"a.s","add":["x","y"]},{"op":"append","path":"l","value":"m"}]})");
+    apply(
+        R"({"ops":[{"op":"set","path":"a.b","value":1},{"op":"patch","path":"a.s","add":["x","y"]},{"op":"append","path":"l","value":"m"}]})");
     batch_ = std::move(*store_->begin());
   }
   Draft draft(Version base = 1) { return Draft(batch_->view(board_), base, now_); }

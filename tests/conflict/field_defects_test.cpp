@@ -1,4 +1,5 @@
-// Defects that users of other systems report, each as a case that must work here. The names are those of the list in docs/testing.md.
+// Defects that users of other systems report, each as a case that must work here. The names are those of the list in
+// docs/testing.md.
 #include <algorithm>
 #include <cmath>
 
@@ -18,12 +19,13 @@ TEST_F(FieldDefects, O01_WholeRecordWritersLoseNothing) {
     for (const bool guarded : {false, true}) {
       for (const bool x_first : {false, true}) {
         board_ = std::string("o01/") + (as_map ? "m" : "l") + (guarded ? "g" : "u") + (x_first ? "x" : "y");
-        apply(R"({"ops":[{"op":"set","path":"profile.name","value":"A"},{"op":"set","path":"profile.tone","value":"brief"}]})");
+        apply(
+            R"({"ops":[{"op":"set","path":"profile.name","value":"A"},{"op":"set","path":"profile.tone","value":"brief"}]})");
         const std::string guard = guarded ? R"("expect":{"version":1},)" : "";
         const auto write = [&](const std::string& name, const std::string& tone, const std::string& own) {
           if (as_map) {
-            return apply("{\"base\":1," + guard + R"("ops":[{"op":"set","path":"profile","value":{"name":")" + name + R"(","tone":")" +
-                         tone + "\"}}]}");
+            return apply("{\"base\":1," + guard + R"("ops":[{"op":"set","path":"profile","value":{"name":")" + name +
+                         R"(","tone":")" + tone + "\"}}]}");
           }
           return apply("{\"base\":1," + guard + "\"ops\":[" + own + "]}");
         };
@@ -46,7 +48,8 @@ TEST_F(FieldDefects, O01_WholeRecordWritersLoseNothing) {
 TEST_F(FieldDefects, O02_ClearingIsAnActOfItsOwn) {
   apply(R"({"ops":[{"op":"patch","path":"errors","add":["e1","e2"]}]})");
   EXPECT_EQ(says(apply(R"({"ops":[{"op":"patch","path":"errors","add":[]}]})")), "ignored_blank");
-  EXPECT_EQ(says(apply(R"({"ops":[{"op":"patch","path":"errors","reset":["e3"],"add":["e4"],"remove":["e3"]}]})")), "applied");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"patch","path":"errors","reset":["e3"],"add":["e4"],"remove":["e3"]}]})")),
+            "applied");
   EXPECT_EQ(state(), R"({"errors":["e4"]})");
   EXPECT_EQ(says(apply(R"({"ops":[{"op":"patch","path":"errors","reset":[]}]})")), "ignored_blank");
   EXPECT_EQ(state(), R"({"errors":["e4"]})");
@@ -88,8 +91,8 @@ TEST_F(FieldDefects, O05_NullMeansNothingEverywhere) {
 TEST_F(FieldDefects, O06_VersionsDecideAndTheClockNever) {
   for (int i = 0; i < 10'000; ++i) {
     now_ += i == 5'000 ? -3'600'000 : i % 2;
-    const auto receipt = apply("{\"expect\":{\"version\":" + std::to_string(i) + R"(},"ops":[{"op":"set","path":"n","value":)" +
-                               std::to_string(i + 1) + "}]}");
+    const auto receipt = apply("{\"expect\":{\"version\":" + std::to_string(i) +
+                               R"(},"ops":[{"op":"set","path":"n","value":)" + std::to_string(i + 1) + "}]}");
     ASSERT_EQ(says(receipt), "applied") << i;
   }
   TimeMs last = 0;
@@ -105,7 +108,8 @@ TEST_F(FieldDefects, O07_OneWinnerOfACompareAndSetInOneBatch) {
     board_ = "o07/" + std::to_string(round);
     std::vector<std::string> racers;
     for (int i = 0; i < 64; ++i) {
-      racers.push_back(R"({"expect":{"fields":{"lock":0}},"ops":[{"op":"set","path":"lock","value":"agent-)" + std::to_string(i) + "\"}]}");
+      racers.push_back(R"({"expect":{"fields":{"lock":0}},"ops":[{"op":"set","path":"lock","value":"agent-)" +
+                       std::to_string(i) + "\"}]}");
     }
     std::rotate(racers.begin(), racers.begin() + round, racers.end());
     const auto receipts = apply_all(racers);
@@ -127,11 +131,14 @@ TEST_F(FieldDefects, O08_ALateDeltaRollsNothingBack) {
 
 // O13: the last digits of a large integer changed.
 TEST_F(FieldDefects, O13_AllSixtyFourBitsSurvive) {
-  for (const std::string number : {"86699530287996692", "9223372036854775807", "-9223372036854775808", "18446744073709551615"}) {
+  for (const std::string number :
+       {"86699530287996692", "9223372036854775807", "-9223372036854775808", "18446744073709551615"}) {
     board_ = "o13/" + number;
-    apply(R"({"ops":[{"op":"set","path":"v","value":)" + number + R"(},{"op":"patch","path":"s","add":[)" + number + "]}]}");
+    apply(R"({"ops":[{"op":"set","path":"v","value":)" + number + R"(},{"op":"patch","path":"s","add":[)" + number +
+          "]}]}");
     EXPECT_EQ(state(), "{\"s\":[" + number + "],\"v\":" + number + "}");
-    EXPECT_EQ(says(apply(R"({"expect":{"values":{"v":)" + number + R"(}},"ops":[{"op":"set","path":"w","value":1}]})")), "applied");
+    EXPECT_EQ(says(apply(R"({"expect":{"values":{"v":)" + number + R"(}},"ops":[{"op":"set","path":"w","value":1}]})")),
+              "applied");
   }
   board_ = "o13/counter";
   apply(R"({"ops":[{"op":"incr","path":"n","by":9223372036854775807}]})");
@@ -161,13 +168,15 @@ TEST_F(FieldDefects, O14_NotANumberIsRefusedAtTheDoor) {
     EXPECT_EQ(receipt.error->path, "b.c");
   }
   for (const std::string token : {"1e400", "-1e400", "NaN", "Infinity"}) {
-    const auto receipt = apply(R"({"ops":[{"op":"set","path":"a","value":1},{"op":"set","path":"b.c","value":)" + token + "}]}");
+    const auto receipt =
+        apply(R"({"ops":[{"op":"set","path":"a","value":1},{"op":"set","path":"b.c","value":)" + token + "}]}");
     ASSERT_EQ(says(receipt), "!bad_value") << token;
     EXPECT_EQ(receipt.error->op, 1U) << token;
     EXPECT_EQ(receipt.error->path, "b.c") << token;
   }
   EXPECT_EQ(state(), R"({"a":0})");
-  EXPECT_EQ(says(apply(R"({"ops":[{"op":"set","path":"z","value":-0.0},{"op":"set","path":"s","value":5e-324}]})")), "applied,applied");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"set","path":"z","value":-0.0},{"op":"set","path":"s","value":5e-324}]})")),
+            "applied,applied");
   EXPECT_EQ(state(), R"({"a":0,"s":5e-324,"z":-0.0})");
 }
 
@@ -193,7 +202,8 @@ TEST_F(FieldDefects, RO7_TheFirstDeepWriteReachesAnEmptyMirror) {
   apply(R"({"ops":[{"op":"set","path":"education.undergraduate.gpa","value":3.8}]})");
   blackboard::Board mirror;
   mirror.apply(1, codec::feed_event_of(*events_.front()).changes);
-  EXPECT_EQ(codec::to_json(blackboard::state(mirror, {now_, nullptr})), R"({"education":{"undergraduate":{"gpa":3.8}}})");
+  EXPECT_EQ(codec::to_json(blackboard::state(mirror, {now_, nullptr})),
+            R"({"education":{"undergraduate":{"gpa":3.8}}})");
   EXPECT_EQ(mirror.digest(), load().digest());
 }
 
@@ -226,12 +236,14 @@ TEST_F(FieldDefects, TwoFinalListsFromOneBaseLoseNothing) {
 
 TEST_F(FieldDefects, LooseTalkIsHeldAndVisible) {
   apply(R"({"confidence":"verified","ops":[{"op":"set","path":"language.toefl","value":105}]})");
-  const auto receipt = apply(R"({"confidence":"guess","ops":[{"op":"set","path":"language.toefl","value":"随便看看吧"}]})");
+  const auto receipt =
+      apply(R"({"confidence":"guess","ops":[{"op":"set","path":"language.toefl","value":"随便看看吧"}]})");
   EXPECT_EQ(says(receipt), "held");
   EXPECT_EQ(receipt.ops.front().held, std::vector<std::string>{"2.0"});
   EXPECT_EQ(receipt.ops.front().current->value, Value(105));
   EXPECT_EQ(state(), R"({"language":{"toefl":105}})");
-  EXPECT_EQ(suggestions(), R"({"language.toefl":[{"confidence":"guess","op":"set","value":"随便看看吧","version":2}]})");
+  EXPECT_EQ(suggestions(),
+            R"({"language.toefl":[{"confidence":"guess","op":"set","value":"随便看看吧","version":2}]})");
 }
 
 }  // namespace

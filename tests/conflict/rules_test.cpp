@@ -21,7 +21,8 @@ class Rules : public BoardFixture {
 
 TEST_F(Rules, ARejectedOpOfANonAtomicDeltaLeavesNothingBehind) {
   apply(R"({"set":{"a":1}})");
-  const auto receipt = apply(R"({"atomic":false,"ops":[{"op":"set","path":"m","value":{"x":1}},{"op":"set","path":"z","value":{"b":2,"c":{"":3}}},
+  const auto receipt = apply(
+      R"({"atomic":false,"ops":[{"op":"set","path":"m","value":{"x":1}},{"op":"set","path":"z","value":{"b":2,"c":{"":3}}},
                                  {"op":"set","path":"a.b","value":{"c":1}}]})");
   EXPECT_EQ(says(receipt), "applied,rejected(bad_path),rejected(structure_conflict)");
   EXPECT_EQ(state(), R"({"a":1,"m":{"x":1}})");
@@ -29,9 +30,11 @@ TEST_F(Rules, ARejectedOpOfANonAtomicDeltaLeavesNothingBehind) {
 
 TEST_F(Rules, ARejectedOpHasNoLastWord) {
   apply(R"({"ops":[{"op":"incr","path":"n"}]})");
-  const auto receipt = apply(R"({"atomic":false,"ops":[{"op":"set","path":"a","value":1},{"op":"set","path":"a","value":{"b":2}},{"op":"set","path":"n","value":"x"}]})");
+  const auto receipt = apply(
+      R"({"atomic":false,"ops":[{"op":"set","path":"a","value":1},{"op":"set","path":"a","value":{"b":2}},{"op":"set","path":"n","value":"x"}]})");
   EXPECT_EQ(says(receipt), "applied,rejected(structure_conflict),rejected(kind_mismatch)");
-  const auto overridden = apply(R"({"atomic":false,"ops":[{"op":"set","path":"c","value":1},{"op":"set","path":"c","value":2,"ttl_ms":0}]})");
+  const auto overridden = apply(
+      R"({"atomic":false,"ops":[{"op":"set","path":"c","value":1},{"op":"set","path":"c","value":2,"ttl_ms":0}]})");
   EXPECT_EQ(says(overridden), "applied,rejected(bad_value)");
   EXPECT_EQ(state(), R"({"a":1,"c":1,"n":1})");
 }
@@ -96,14 +99,18 @@ TEST_F(Rules, WhatHasExpiredIsAbsentBeforeAnySweep) {
   EXPECT_EQ(state(), R"({"presence":{"x":"here"}})");
   now_ += 200;
   EXPECT_EQ(state(), "{}");
-  EXPECT_EQ(says(apply(R"({"expect":{"fields":{"presence.x":0}},"ops":[{"op":"patch","path":"presence.x","add":["now a set"]}]})")), "applied");
+  EXPECT_EQ(
+      says(apply(
+          R"({"expect":{"fields":{"presence.x":0}},"ops":[{"op":"patch","path":"presence.x","add":["now a set"]}]})")),
+      "applied");
   EXPECT_EQ(state(), R"({"presence":{"x":["now a set"]}})");
   EXPECT_TRUE(store_->verify(board_)->defects.empty());
 }
 
 // A reader whose clock is behind must not find a leaf with children.
 TEST_F(Rules, WhatHasExpiredMakesRoomInTheStoredCells) {
-  apply(R"({"ops":[{"op":"set","path":"a","value":1,"ttl_ms":100},{"op":"patch","path":"b.s","add":["x"],"ttl_ms":100}]})");
+  apply(
+      R"({"ops":[{"op":"set","path":"a","value":1,"ttl_ms":100},{"op":"patch","path":"b.s","add":["x"],"ttl_ms":100}]})");
   now_ += 100;
   EXPECT_EQ(says(apply(R"({"set":{"a.b.c":2,"b":3}})")), "applied,applied");
   now_ -= 100;
@@ -120,9 +127,10 @@ TEST_F(Rules, ManyDeltasReplayToTheSameStateAndDigest) {
   for (int i = 0; i < 200; ++i) {
     const std::string n = std::to_string(i);
     apply("{\"base\":" + std::to_string(i / 2 < static_cast<int>(version()) ? i / 2 : 0) + R"(,"confidence":")" +
-          (i % 3 == 0 ? "guess" : "stated") + R"(","ops":[{"op":"set","path":"a.)" + std::to_string(i % 7) + R"(","value":)" + n +
-          R"(},{"op":"patch","path":"s","add":["e)" + std::to_string(i % 11) + R"("],"remove":["e)" + std::to_string(i % 5) +
-          R"("]},{"op":"append","path":"log","value":")" + n + R"("},{"op":"incr","path":"n","by":)" + n + "}]}");
+          (i % 3 == 0 ? "guess" : "stated") + R"(","ops":[{"op":"set","path":"a.)" + std::to_string(i % 7) +
+          R"(","value":)" + n + R"(},{"op":"patch","path":"s","add":["e)" + std::to_string(i % 11) +
+          R"("],"remove":["e)" + std::to_string(i % 5) + R"("]},{"op":"append","path":"log","value":")" + n +
+          R"("},{"op":"incr","path":"n","by":)" + n + "}]}");
   }
   const auto report = store_->verify(board_);
   ASSERT_TRUE(report);

@@ -25,7 +25,8 @@ std::vector<Value> load_cases(const std::string& file) {
     for (const auto& [key, member] : *map) {
       const Value* there = found.find(key);
       if (there == nullptr && member.is_nil()) continue;
-      if (there == nullptr) return ::testing::AssertionFailure() << at << "." << key << " is missing in " << codec::to_json(found);
+      if (there == nullptr)
+        return ::testing::AssertionFailure() << at << "." << key << " is missing in " << codec::to_json(found);
       if (auto result = contains(*there, member, at + "." + key); !result) return result;
     }
     return ::testing::AssertionSuccess();
@@ -34,12 +35,14 @@ std::vector<Value> load_cases(const std::string& file) {
   const auto* found_list = found.get_if<List>();
   if (wanted_list != nullptr && found_list != nullptr && wanted_list->size() == found_list->size()) {
     for (std::size_t i = 0; i < wanted_list->size(); ++i) {
-      if (auto result = contains((*found_list)[i], (*wanted_list)[i], at + "[" + std::to_string(i) + "]"); !result) return result;
+      if (auto result = contains((*found_list)[i], (*wanted_list)[i], at + "[" + std::to_string(i) + "]"); !result)
+        return result;
     }
     return ::testing::AssertionSuccess();
   }
   if (found == wanted) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << at << ": found " << codec::to_json(found) << ", wanted " << codec::to_json(wanted);
+  return ::testing::AssertionFailure() << at << ": found " << codec::to_json(found) << ", wanted "
+                                       << codec::to_json(wanted);
 }
 
 std::string exact(const Value* value) { return value != nullptr ? codec::to_canonical_json(*value) : "nothing"; }
@@ -53,7 +56,8 @@ TEST_P(Vectors, GiveExactlyWhatTheyList) {
     SCOPED_TRACE(codec::to_json(*each.find("name")));
     const Value result = replay_case(each);
     EXPECT_TRUE(contains(*result.find("receipts"), *each.find("receipts"), "receipts"));
-    for (const char* member : {"version", "state", "fields"}) EXPECT_EQ(exact(result.find(member)), exact(each.find(member))) << member;
+    for (const char* member : {"version", "state", "fields"})
+      EXPECT_EQ(exact(result.find(member)), exact(each.find(member))) << member;
     const Value* wanted = each.find("suggestions");
     EXPECT_TRUE(contains(*result.find("suggestions"), wanted != nullptr ? *wanted : Value(Map{}), "suggestions"));
     const std::size_t count = wanted != nullptr ? wanted->get_if<Map>()->size() : 0;

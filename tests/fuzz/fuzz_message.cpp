@@ -48,8 +48,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto again = codec::decode_message(codec::encode_message(*message));
-  TAFEL_CHECK(again && again->type == message->type && again->id == message->id && fuzz::identical(again->body, message->body),
-              "a message is read back as itself");
+  TAFEL_CHECK(
+      again && again->type == message->type && again->id == message->id && fuzz::identical(again->body, message->body),
+      "a message is read back as itself");
   const Value& body = message->body;
   check_body<codec::Hello>(body, codec::hello_from_value, codec::to_value);
   check_body<codec::Welcome>(body, codec::welcome_from_value, codec::to_value);

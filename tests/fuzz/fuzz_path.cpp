@@ -1,7 +1,7 @@
 // Text that claims to be a path, a pointer, a board id, a name, a pattern or a mark.
+#include "common/base/limits.hpp"
 #include "common/codec/op_codec.hpp"
 #include "common/codec/pointer.hpp"
-#include "common/base/limits.hpp"
 #include "common/model/cell.hpp"
 #include "common/model/names.hpp"
 #include "tests/fuzz/invariant.hpp"
@@ -14,10 +14,12 @@ void check_path(std::string_view text) {
   const auto path = Path::parse(text);
   if (!path) return fuzz::check_message(path.error().message);
   TAFEL_CHECK(path->text() == text, "a path has one spelling");
-  TAFEL_CHECK(Path::from_segments(path->segments()) == path, "segments make the path");
-  TAFEL_CHECK(path->depth() == path->segments().size() && path->depth() <= limits::path_segments_max, "depth counts segments");
+  TAFEL_CHECK(Path::from_segments(path->segments()) == *path, "segments make the path");
+  TAFEL_CHECK(path->depth() == path->segments().size() && path->depth() <= limits::path_segments_max,
+              "depth counts segments");
   TAFEL_CHECK(Path::from_key(path->key()) == *path, "the key is the path");
-  TAFEL_CHECK(codec::path_from_pointer(codec::pointer_from_path(text)) == std::string(text), "a pointer names the same path");
+  TAFEL_CHECK(codec::path_from_pointer(codec::pointer_from_path(text)) == std::string(text),
+              "a pointer names the same path");
   if (const auto parent = path->parent()) {
     TAFEL_CHECK(path->is_below(*parent) && *parent < *path, "a path follows its parent");
     TAFEL_CHECK(parent->child(path->segments().back()) == *path, "a child of its parent");

@@ -784,7 +784,7 @@ class Judgement:
         for path, value in leaves:
             if not self.is_blank_at(path, value):
                 claims.registers.add(path)
-            if isinstance(value, list) and any(not self.is_blank_at(path, item) for item in value):
+            if isinstance(value, list) and self.reset_of(path, value) is not None:
                 claims.lists.add(path)
 
     def later(self, op):
@@ -840,7 +840,7 @@ class Judgement:
         if self.is_blank_at(path, value):
             return Result("ignored_blank")
         if isinstance(value, list) and self.is_reset(op, path):
-            return self.patch_set(op, path, [], [], self.drop_blanks(path, value) or None)
+            return self.patch_set(op, path, [], [], self.reset_of(path, value))
         if self.is_void(op, path):
             return unchanged("overridden")
         result = self.set_register(op, path, value, direct)
@@ -1244,9 +1244,13 @@ class Judgement:
 
     def without_blanks(self, op):
         """(add, remove, reset); reset is None where there is none or nothing is left of it."""
-        allows = self.board.rule(op.path, "allow_blank", False)
-        add, remove, reset = (part and self.drop_blanks(op.path, part) for part in (op.add, op.remove, op.reset))
-        return add, remove, reset if reset or allows and reset is not None else None
+        add, remove = (self.drop_blanks(op.path, part) for part in (op.add, op.remove))
+        return add, remove, None if op.reset is None else self.reset_of(op.path, op.reset)
+
+    def reset_of(self, path, items):
+        """What a set is reset to by this list; None when it says nothing."""
+        said = self.drop_blanks(path, items)
+        return said if said or self.board.rule(path, "allow_blank", False) else None
 
     def with_current(self, result, path, shows_else):
         """Adds what the board shows, where that is not what the op wrote."""

@@ -9,7 +9,8 @@ namespace {
 
 std::string answer(const std::string& line) {
   const auto input = tafel::codec::parse_json(line);
-  const auto result = input ? tafel::replay_case(*input) : tafel::Value(tafel::Map{{"error", tafel::Value(input.error().message)}});
+  const auto result =
+      input ? tafel::replay_case(*input) : tafel::Value(tafel::Map{{"error", tafel::Value(input.error().message)}});
   return tafel::codec::to_json(result);
 }
 

@@ -29,7 +29,9 @@ class TrimmedView final : public conflict::BoardView {
   std::optional<conflict::FieldInfo> field(const Path& path) const override { return view_.field(path); }
   void fields_below(const Path& path, const FieldVisitor& visit) const override { view_.fields_below(path, visit); }
   std::optional<Cell> cell(const CellKey& key) const override { return view_.cell(key); }
-  std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override { return view_.cell_as_of(key, version); }
+  std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override {
+    return view_.cell_as_of(key, version);
+  }
   void parts(const Path& path, Part part, const PartVisitor& visit) const override { view_.parts(path, part, visit); }
 
  private:
@@ -133,11 +135,13 @@ Version head_version(store::Store& store) {
 }
 
 // The refusal of a delta where older history is gone; nullopt when it is judged as if it were there.
-std::optional<Receipt> refused_at_floor(store::Store& store, const Schema& schema, const RoleTable& roles, const Incoming& incoming, Version floor) {
+std::optional<Receipt> refused_at_floor(store::Store& store, const Schema& schema, const RoleTable& roles,
+                                        const Incoming& incoming, Version floor) {
   const auto& [actor, delta] = *incoming.submission;
   auto batch = store.begin();
   const TrimmedView view((*batch)->view(board_id), floor);
-  const auto judged = conflict::judge(view, schema, roles.rights_of(actor, board_id), delta, {actor, epoch, incoming.now});
+  const auto judged =
+      conflict::judge(view, schema, roles.rights_of(actor, board_id), delta, {actor, epoch, incoming.now});
   if (judged) return std::nullopt;
   Receipt receipt;
   receipt.version = view.version();
@@ -148,7 +152,10 @@ std::optional<Receipt> refused_at_floor(store::Store& store, const Schema& schem
 class Replay {
  public:
   explicit Replay(const Value& input)
-      : input_(input), schema_(schema_of(input)), roles_(roles_of(input)), random_(7),
+      : input_(input),
+        schema_(schema_of(input)),
+        roles_(roles_of(input)),
+        random_(7),
         store_(*store::open_store_with_epoch(store::open_memory(store::make_memory_disk()), random_, epoch)),
         pipeline_(*store_, roles_, [this](const std::string&) -> const Schema& { return schema_; }) {}
 
@@ -231,7 +238,8 @@ class Replay {
 
 Value replay_case(const Value& input) {
   const Value* deltas = input.find("deltas");
-  if (deltas == nullptr || deltas->get_if<List>() == nullptr) return Value(Map{{"error", Value("a case has a list of deltas")}});
+  if (deltas == nullptr || deltas->get_if<List>() == nullptr)
+    return Value(Map{{"error", Value("a case has a list of deltas")}});
   return Replay(input).run();
 }
 

@@ -5,6 +5,8 @@
 #include <deque>
 #include <random>
 
+#include "tests/sdk/effort.hpp"
+
 namespace tafel::sdk {
 namespace {
 
@@ -354,7 +356,7 @@ class Chaos {
 TEST(MirrorLaw, WhateverHappensWhatIsShownIsTheServersStateAndNothingIsToldTwice) {
   std::uint64_t resyncs = 0;
   std::uint64_t gaps = 0;
-  for (std::uint32_t seed = 1; seed <= 2000; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 300 * effort; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Chaos chaos(seed);
     chaos.run();
@@ -362,8 +364,8 @@ TEST(MirrorLaw, WhateverHappensWhatIsShownIsTheServersStateAndNothingIsToldTwice
     resyncs += chaos.resyncs();
     gaps += chaos.gaps();
   }
-  EXPECT_GT(resyncs, 1000U);  // or nothing was tested
-  EXPECT_GT(gaps, 1000U);
+  EXPECT_GT(resyncs, 100U);  // or nothing was tested
+  EXPECT_GT(gaps, 100U);
 }
 
 }  // namespace

@@ -18,22 +18,9 @@
 #include "broker/server.hpp"
 #include "common/base/text.hpp"
 #include "tests/blackboard/temporary_directory.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAFEL_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAFEL_SANITIZED 1
-#endif
-#endif
+#include "tests/sdk/effort.hpp"
 
 namespace tafel::sdk {
-
-#ifdef TAFEL_SANITIZED
-inline constexpr int effort = 1;  // of 10
-#else
-inline constexpr int effort = 10;
-#endif
 
 inline constexpr milliseconds long_enough{60000};  // for what must happen; a test fails after it
 
