@@ -26,8 +26,8 @@ inline constexpr std::string_view welcome = "welcome";    // answer to hello
 inline constexpr std::string_view submit = "submit";      // client → request socket: [delta map…]
 inline constexpr std::string_view receipts = "receipts";  // answer: [receipt map…], in the order of the deltas; large
                                                           // answers come in several messages with the same id
-inline constexpr std::string_view query = "query";              // client → query socket: {"what": …, …}
-inline constexpr std::string_view answer = "answer";            // {…}
+inline constexpr std::string_view query = "query";        // client → query socket: {"what": …, …}
+inline constexpr std::string_view answer = "answer";      // {…}
 inline constexpr std::string_view subscribe = "subscribe";      // client → feed socket: {"board","from","paths"?}
 inline constexpr std::string_view subscribed = "subscribed";    // {"board","epoch","head","from"}
 inline constexpr std::string_view unsubscribe = "unsubscribe";  // {"board"}
