@@ -8,12 +8,11 @@
 //   changes = [ [key, cell|nil, previous, jump] … ]             key, cell: model/cell.cpp
 //   seal    = [salt bin16, previous hash bin32, digest bin16, hash bin32]
 //   chain hash = SHA-256 of [1, head, ops, results, changes, [previous hash, digest]] where each user value inside ops,
-//   results
-//     and changes is replaced by bin32 SHA-256(salt_i ‖ canonical value), i counting the values in order of writing and
-//     salt_i = first 16 bytes of SHA-256(salt ‖ be32(i)). So a value, with its own salt, can be dropped later and the
-//     chain still verifies. User values are: value, by, ttl_ms and each item of add, remove, reset of an op; value of
-//     current; expected, found, guards and message of an error (a message may quote a value); the values of cells; the
-//     id of a set element (as bin).
+//     results and changes is replaced by bin32 SHA-256(salt_i ‖ canonical value), i counting the values in order of
+//     writing and salt_i = first 16 bytes of SHA-256(salt ‖ be32(i)). So a value, with its own salt, can be dropped
+//     later and the chain still verifies. User values are: value, by, ttl_ms and each item of add, remove, reset of an
+//     op; value of current; expected, found, guards and message of an error (a message may quote a value); the values
+//     of cells; the id of a set element (as bin).
 //   An op that could not be read (atomic: false) is {"op","path","malformed": message, "bad_path"?: true}.
 //   feed event = [version, time, actor, delta id, base, source|nil, [ [key, cell|nil] … ], digest bin16|nil]
 #pragma once
