@@ -173,7 +173,7 @@ Result<RoleTable> read_document(const Value& document, const Place& place) {
                          &read_role);
   if (!roles) return tl::unexpected(roles.error());
   auto actors =
-      read_each(table, document.find("actors"), place.member("actors"), R"({"ann": ["planner"]})", &read_actor);
+      read_each(table, document.find("actors"), place.member("actors"), R"({"analyst": ["planner"]})", &read_actor);
   if (!actors) return tl::unexpected(actors.error());
   return table;
 }

@@ -143,16 +143,16 @@ std::string roles_refusal(std::string_view json) {
 TEST(Roles, AreReadAsWritten) {
   const auto roles =
       broker::read_roles(R"({"roles": {"planner": [{"boards": "acme/**", "paths": "budget.**", "ops": ["read", "write"],
-      "cap": "inferred"}], "guest": [{"ops": ["read"]}]}, "actors": {"ann": ["planner"], "*": ["guest"]}})",
+      "cap": "inferred"}], "guest": [{"ops": ["read"]}]}, "actors": {"analyst": ["planner"], "*": ["guest"]}})",
                          "roles.json");
   ASSERT_TRUE(roles.has_value()) << roles.error().message;
   const Path budget = *Path::parse("budget.max");
-  const Rights ann = roles->rights_of("ann", "acme/1");
-  EXPECT_EQ(ann.cap(budget, Right::incr), Confidence::inferred);
-  EXPECT_EQ(ann.cap(*Path::parse("other"), Right::set), std::nullopt);
-  EXPECT_FALSE(roles->rights_of("ann", "other/1").may_read_anything());
-  EXPECT_TRUE(roles->rights_of("bob", "acme/1").may_read_everything());
-  EXPECT_EQ(roles->rights_of("bob", "acme/1").cap(budget, Right::set), std::nullopt);
+  const Rights analyst = roles->rights_of("analyst", "acme/1");
+  EXPECT_EQ(analyst.cap(budget, Right::incr), Confidence::inferred);
+  EXPECT_EQ(analyst.cap(*Path::parse("other"), Right::set), std::nullopt);
+  EXPECT_FALSE(roles->rights_of("analyst", "other/1").may_read_anything());
+  EXPECT_TRUE(roles->rights_of("booker", "acme/1").may_read_everything());
+  EXPECT_EQ(roles->rights_of("booker", "acme/1").cap(budget, Right::set), std::nullopt);
 }
 
 TEST(Roles, WriteIsAllButReadAndTheStarIsAll) {
@@ -188,8 +188,8 @@ TEST(Roles, ErrorsNameThePlace) {
   EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "paths": ""}]}, "actors": {}})")
                 .find("roles.r[0].paths a path pattern is empty"),
             std::string::npos);
-  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {"ann": ["ghost"]}})")
-                .find("roles.json: actors.ann[0] names the role \"ghost\""),
+  EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {"analyst": ["ghost"]}})")
+                .find("roles.json: actors.analyst[0] names the role \"ghost\""),
             std::string::npos);
   EXPECT_NE(roles_refusal(R"({"roles": {"r": 1}, "actors": {}})").find("roles.r must be a list"), std::string::npos);
 }

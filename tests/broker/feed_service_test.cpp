@@ -117,13 +117,13 @@ class FeedServiceTest : public ::testing::Test {
     }
     return answers;
   }
-  void greet(const PeerId& peer, const std::string& actor = "alice") { service().handle({hello(peer, actor)}, 0); }
+  void greet(const PeerId& peer, const std::string& actor = "analyst") { service().handle({hello(peer, actor)}, 0); }
   // The answers that come at once: none where the subscription was accepted.
   std::vector<codec::Message> subscribe(const PeerId& peer, const std::string& id = board, Version from = 0,
                                         const std::vector<std::string>& paths = {}) {
     return say(peer, codec::message::subscribe, codec::to_value(codec::Subscribe{id, from, paths}));
   }
-  void join(const PeerId& peer, const std::string& actor = "alice", const std::vector<std::string>& paths = {}) {
+  void join(const PeerId& peer, const std::string& actor = "analyst", const std::vector<std::string>& paths = {}) {
     greet(peer, actor);
     EXPECT_TRUE(subscribe(peer, board, 0, paths).empty());
     if (!paths.empty()) copy_of(peer).is_whole = false;
@@ -415,14 +415,14 @@ TEST_F(FeedServiceTest, HeartbeatsTellWhatEachFollowerWasSent) {
 // --- rights and filters ---
 
 TEST_F(FeedServiceTest, AFilterShowsChangesBelowItsPathsAndEveryVersion) {
-  join("p", "alice", {"a", "c.d"});
+  join("p", "analyst", {"a", "c.d"});
   commit({R"({"set": {"a": {"b": 1}, "ab": 2}})", R"({"id": "x", "source": {"kind": "k"}, "set": {"z": 1}})",
           R"({"set": {"c": {"d": 1, "e": 2}}})"});
   const auto& events = copy_of("p").events;
   ASSERT_EQ(events.size(), 3U);
   ASSERT_EQ(events[0].changes.size(), 1U);
   EXPECT_EQ(events[0].changes[0].key.path.text(), "a.b");
-  EXPECT_EQ(events[0].actor, "alice");
+  EXPECT_EQ(events[0].actor, "analyst");
   EXPECT_TRUE(events[1].changes.empty());
   EXPECT_EQ(events[1].actor + events[1].delta_id + events[1].source.kind, "");
   EXPECT_EQ(events[1].base, 0U);
@@ -432,14 +432,14 @@ TEST_F(FeedServiceTest, AFilterShowsChangesBelowItsPathsAndEveryVersion) {
 
 TEST_F(FeedServiceTest, FiltersHoldForWhatComesFromTheLogToo) {
   fixture.commit(board, {R"({"set": {"a": 1, "b": 2}})", R"({"set": {"b": 3}})"});
-  join("p", "alice", {"a"});
+  join("p", "analyst", {"a"});
   ASSERT_EQ(copy_of("p").events.size(), 2U);
   EXPECT_EQ(copy_of("p").events[0].changes.size(), 1U);
   EXPECT_TRUE(copy_of("p").events[1].changes.empty());
 }
 
 TEST_F(FeedServiceTest, WhoMayReadNothingMayNotFollow) {
-  fixture.give_everything("alice");
+  fixture.give_everything("analyst");
   fixture.give_role("eve", "other/**", {"**"});
   greet("p", "eve");
   EXPECT_EQ(error_code(subscribe("p")), "forbidden");
@@ -449,8 +449,8 @@ TEST_F(FeedServiceTest, WhoMayReadNothingMayNotFollow) {
 }
 
 TEST_F(FeedServiceTest, NothingOfAPathThatMayNotBeReadIsSentLiveOrFromTheLog) {
-  fixture.give_everything("alice");
-  fixture.give_role("bob", "acme/**", {"open.**"});
+  fixture.give_everything("analyst");
+  fixture.give_role("booker", "acme/**", {"open.**"});
   const std::vector<std::string> deltas{
       R"({"set": {"open": {"a": 1}, "secret": {"CANARY1": "CANARY2"}}})",
       R"({"id": "CANARY3", "source": {"kind": "turn", "ref": "CANARY4"}, "confidence": "verified", "set": {"secret": {"x": "CANARY5"}}})",
@@ -464,7 +464,7 @@ TEST_F(FeedServiceTest, NothingOfAPathThatMayNotBeReadIsSentLiveOrFromTheLog) {
   };
   for (const bool is_live : {true, false}) {
     const PeerId peer = is_live ? "live" : "late";
-    greet(peer, "bob");
+    greet(peer, "booker");
     copy_of(peer).is_whole = false;
     subscribe(peer);
     while (service().catch_up(listening)) {
@@ -477,21 +477,21 @@ TEST_F(FeedServiceTest, NothingOfAPathThatMayNotBeReadIsSentLiveOrFromTheLog) {
 }
 
 TEST_F(FeedServiceTest, FollowersWithDifferentRightsDoNotShareAnEncoding) {
-  fixture.give_everything("alice");
-  fixture.give_role("bob", "acme/**", {"b"});
-  fixture.give_role("carol", "acme/**", {"c"});
-  for (const char* actor : {"alice", "bob", "carol"}) {
+  fixture.give_everything("analyst");
+  fixture.give_role("booker", "acme/**", {"b"});
+  fixture.give_role("critic", "acme/**", {"c"});
+  for (const char* actor : {"analyst", "booker", "critic"}) {
     greet(actor, actor);
-    copy_of(actor).is_whole = std::string(actor) == "alice";
+    copy_of(actor).is_whole = std::string(actor) == "analyst";
     subscribe(actor);
   }
   settle();
   commit({R"({"set": {"b": 1, "c": 2}})"});
-  EXPECT_EQ(copy_of("alice").cells.cells().size(), 2U);
-  ASSERT_EQ(copy_of("bob").cells.cells().size(), 1U);
-  EXPECT_EQ(copy_of("bob").cells.cells().begin()->first.path.text(), "b");
-  ASSERT_EQ(copy_of("carol").cells.cells().size(), 1U);
-  EXPECT_EQ(copy_of("carol").cells.cells().begin()->first.path.text(), "c");
+  EXPECT_EQ(copy_of("analyst").cells.cells().size(), 2U);
+  ASSERT_EQ(copy_of("booker").cells.cells().size(), 1U);
+  EXPECT_EQ(copy_of("booker").cells.cells().begin()->first.path.text(), "b");
+  ASSERT_EQ(copy_of("critic").cells.cells().size(), 1U);
+  EXPECT_EQ(copy_of("critic").cells.cells().begin()->first.path.text(), "c");
 }
 
 // --- on a store that is a log only ---
@@ -507,7 +507,7 @@ class LogStore final : public store::Store {
     event->board = id;
     event->version = log.cells.version() + 1;
     event->time = static_cast<TimeMs>(event->version);
-    event->actor = "alice";
+    event->actor = "analyst";
     event->salt = std::string(16, 's');
     Dot dot;
     dot.mark = {event->version, 0};
@@ -587,7 +587,7 @@ TEST_F(FeedServiceTest, WhoNeedsHistoryThatIsGoneIsToldToReadTheBoardAnew) {
   for (int i = 1; i <= 3; ++i) trimmed.append(board, *Path::parse("a"), i);
   trimmed.floor = 2;
   FeedService feed(trimmed, fixture.roles, fixture.welcome());
-  feed.handle({hello("p", "alice")}, 0);
+  feed.handle({hello("p", "analyst")}, 0);
   const auto subscribe_from = [&](Version from) {
     return feed.handle(
         {{"p", message_bytes(codec::message::subscribe, 3, codec::to_value(codec::Subscribe{board, from, {}}))}}, 0);
@@ -620,7 +620,7 @@ TEST_F(FeedServiceTest, PagesOfTheLogAreSharedByThoseWhoCatchUpFromDifferentVers
     copy.cells.set_version(from);
     copy.is_whole = from == 0;
     const Value body = codec::to_value(codec::Subscribe{board, from, {}});
-    feed.handle({hello(peer, "alice"), {peer, message_bytes(codec::message::subscribe, 3, body)}}, 0);
+    feed.handle({hello(peer, "analyst"), {peer, message_bytes(codec::message::subscribe, 3, body)}}, 0);
   }
   while (feed.catch_up(net.send())) {
   }
@@ -733,7 +733,7 @@ class Storm {
   }
   PeerId new_peer() {
     peers_.push_back("peer" + std::to_string(++serial_));
-    service_.handle({hello(peers_.back(), "alice")}, steady_);
+    service_.handle({hello(peers_.back(), "analyst")}, steady_);
     return peers_.back();
   }
   // Follows a board (again) from what the peer's copy has; a fresh copy begins anywhere.

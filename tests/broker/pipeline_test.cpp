@@ -28,20 +28,21 @@ std::string code_of(const Receipt& receipt) {
 
 TEST(Pipeline, GivesEachDeltaTheNextVersionAndOneEvent) {
   Rig rig;
-  const auto done = rig.commit_all({{"ann", delta(R"({"set": {"a": 1}})")}, {"bob", delta(R"({"set": {"b": 2}})")}});
+  const auto done =
+      rig.commit_all({{"analyst", delta(R"({"set": {"a": 1}})")}, {"booker", delta(R"({"set": {"b": 2}})")}});
   ASSERT_TRUE(done.has_value());
   ASSERT_EQ(done->events.size(), 2U);
   EXPECT_EQ(done->receipts[0].version, 1U);
   EXPECT_EQ(done->receipts[1].version, 2U);
   EXPECT_EQ(done->receipts[1].epoch, "e1");
-  EXPECT_EQ(done->events[1]->actor, "bob");
+  EXPECT_EQ(done->events[1]->actor, "booker");
   EXPECT_EQ(value_in(rig.store(), "b"), Value(2));
 }
 
 TEST(Pipeline, ManyBoardsCountOnTheirOwn) {
   Rig rig;
   const auto done = rig.commit_all(
-      {{"ann", delta(R"({"set": {"a": 1}})", "acme/x")}, {"ann", delta(R"({"set": {"a": 1}})", "acme/y")}});
+      {{"analyst", delta(R"({"set": {"a": 1}})", "acme/x")}, {"analyst", delta(R"({"set": {"a": 1}})", "acme/y")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(done->receipts[0].version, 1U);
   EXPECT_EQ(done->receipts[1].version, 1U);
@@ -56,7 +57,7 @@ TEST(Pipeline, NeverCallsAWriterStaleForItsClock_O06) {
     rig.now += i % 3 == 0 ? 1 : 0;
     const std::string text =
         R"({"expect": {"version": )" + std::to_string(version) + R"(}, "set": {"n": )" + std::to_string(i) + "}}";
-    const auto done = rig.commit_all({{"ann", delta(text)}});
+    const auto done = rig.commit_all({{"analyst", delta(text)}});
     ASSERT_TRUE(done.has_value());
     ASSERT_FALSE(done->receipts[0].error.has_value()) << done->receipts[0].error->message;
     version = done->receipts[0].version;
@@ -104,7 +105,7 @@ TEST(Pipeline, ARetryTakesEffectOnceAlsoAfterARestart_O15) {
 TEST(Pipeline, ARetryInTheSameBatchIsADuplicate) {
   Rig rig;
   const auto done = rig.commit_all(
-      {{"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}, {"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}});
+      {{"analyst", delta(R"({"id": "d", "incr": {"n": 1}})")}, {"analyst", delta(R"({"id": "d", "incr": {"n": 1}})")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_FALSE(done->receipts[0].duplicate);
   EXPECT_TRUE(done->receipts[1].duplicate);
@@ -113,8 +114,8 @@ TEST(Pipeline, ARetryInTheSameBatchIsADuplicate) {
 
 TEST(Pipeline, TheSameIdOfAnotherActorIsAnotherDelta) {
   Rig rig;
-  EXPECT_EQ(rig.commit(R"({"id": "d", "incr": {"n": 1}})", "ann").version, 1U);
-  const Receipt receipt = rig.commit(R"({"id": "d", "incr": {"n": 1}})", "bob");
+  EXPECT_EQ(rig.commit(R"({"id": "d", "incr": {"n": 1}})", "analyst").version, 1U);
+  const Receipt receipt = rig.commit(R"({"id": "d", "incr": {"n": 1}})", "booker");
   EXPECT_FALSE(receipt.duplicate);
   EXPECT_EQ(receipt.version, 2U);
 }
@@ -157,7 +158,7 @@ TEST(Pipeline, LooksAtTheIdBeforeTheEpochAndAtTheEpochBeforeTheBase) {
 
 TEST(Pipeline, ADryRunTellsTheVersionAndLeavesNothingBehind) {
   Rig rig;
-  const auto done = rig.commit_all({{"ann", delta(R"({"id": "d", "check": true, "set": {"a": 1}})")}});
+  const auto done = rig.commit_all({{"analyst", delta(R"({"id": "d", "check": true, "set": {"a": 1}})")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(done->receipts[0].version, 1U);
   EXPECT_EQ(done->receipts[0].ops.at(0).outcome, Outcome::applied);
@@ -172,10 +173,10 @@ TEST(Pipeline, AnswersThatChangeNothingCostNoSync) {
   Rig rig;
   rig.commit(R"({"id": "d", "set": {"a": 1}})");
   store::fail_commit(*rig.disk, 1, Fault::io);  // the next commit would fail
-  const auto done = rig.commit_all({{"ann", delta(R"({"id": "d", "set": {"a": 1}})")},
-                                    {"ann", delta(R"({"expect": {"version": 7}, "set": {"a": 2}})")},
-                                    {"ann", delta(R"({"check": true, "set": {"a": 2}})")},
-                                    {"ann", delta(R"({"set": {"a": null}})")}});
+  const auto done = rig.commit_all({{"analyst", delta(R"({"id": "d", "set": {"a": 1}})")},
+                                    {"analyst", delta(R"({"expect": {"version": 7}, "set": {"a": 2}})")},
+                                    {"analyst", delta(R"({"check": true, "set": {"a": 2}})")},
+                                    {"analyst", delta(R"({"set": {"a": null}})")}});
   ASSERT_TRUE(done.has_value()) << done.error().message;
   EXPECT_TRUE(done->receipts[0].duplicate);
   EXPECT_EQ(code_of(done->receipts[1]), "stale");
@@ -186,7 +187,7 @@ TEST(Pipeline, AnswersThatChangeNothingCostNoSync) {
 TEST(Pipeline, GivesNoReceiptWhenTheCommitFails_O11) {
   Rig rig;
   store::fail_commit(*rig.disk, 1, Fault::io);
-  const auto done = rig.commit_all({{"ann", delta(R"({"id": "d", "incr": {"n": 1}})")}});
+  const auto done = rig.commit_all({{"analyst", delta(R"({"id": "d", "incr": {"n": 1}})")}});
   ASSERT_FALSE(done.has_value());
   EXPECT_EQ(done.error().fault, Fault::io);
   rig.reopen();
@@ -200,9 +201,9 @@ TEST(Pipeline, AFullStoreRefusesAdditionsAndAnswersEverythingElse) {
   const auto faults = std::make_shared<testing::Faults>();
   rig.put_under(std::make_unique<testing::FaultyKv>(store::open_memory(rig.disk), faults));
   faults->full = true;
-  const auto done = rig.commit_all({{"ann", delta(R"({"id": "d1", "set": {"a": 1}})")},
-                                    {"ann", delta(R"({"id": "d2", "set": {"b": 1}})")},
-                                    {"ann", delta(R"({"expect": {"version": 7}, "set": {"a": 2}})")}});
+  const auto done = rig.commit_all({{"analyst", delta(R"({"id": "d1", "set": {"a": 1}})")},
+                                    {"analyst", delta(R"({"id": "d2", "set": {"b": 1}})")},
+                                    {"analyst", delta(R"({"expect": {"version": 7}, "set": {"a": 2}})")}});
   ASSERT_TRUE(done.has_value()) << done.error().message;
   EXPECT_TRUE(done->receipts[0].duplicate);
   EXPECT_EQ(code_of(done->receipts[1]), "storage_full");
@@ -218,7 +219,8 @@ TEST(Pipeline, AFullStoreRefusesAdditionsAndAnswersEverythingElse) {
 TEST(Pipeline, WhatFitsIsCommittedWhenTheBatchDoesNot) {
   Rig rig;
   store::fail_commit(*rig.disk, 1, Fault::full);
-  const auto done = rig.commit_all({{"ann", delta(R"({"set": {"a": 1}})")}, {"ann", delta(R"({"set": {"b": 1}})")}});
+  const auto done =
+      rig.commit_all({{"analyst", delta(R"({"set": {"a": 1}})")}, {"analyst", delta(R"({"set": {"b": 1}})")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(done->receipts[0].version, 1U);
   EXPECT_EQ(done->receipts[1].version, 2U);
@@ -232,8 +234,8 @@ TEST(Pipeline, ADamagedBoardDoesNotStopTheOthers) {
   const auto faults = std::make_shared<testing::Faults>();
   rig.put_under(std::make_unique<testing::FaultyKv>(store::open_memory(rig.disk), faults));
   faults->damaged = testing::board;
-  const auto done =
-      rig.commit_all({{"ann", delta(R"({"set": {"a": 2}})")}, {"ann", delta(R"({"set": {"a": 2}})", "acme/other")}});
+  const auto done = rig.commit_all(
+      {{"analyst", delta(R"({"set": {"a": 2}})")}, {"analyst", delta(R"({"set": {"a": 2}})", "acme/other")}});
   ASSERT_TRUE(done.has_value()) << done.error().message;
   EXPECT_EQ(code_of(done->receipts[0]), "unavailable");
   EXPECT_FALSE(done->receipts[0].error->retryable);
@@ -244,7 +246,7 @@ TEST(Pipeline, RefusesNamesThatAreNotWellFormed) {
   Rig rig;
   Delta odd = delta(R"({"set": {"a": 1}})");
   odd.board = "acme//1";
-  auto done = rig.commit_all({{"ann", odd}, {"an\nn", delta(R"({"set": {"a": 1}})")}});
+  auto done = rig.commit_all({{"analyst", odd}, {"an\nn", delta(R"({"set": {"a": 1}})")}});
   ASSERT_TRUE(done.has_value());
   EXPECT_EQ(code_of(done->receipts[0]), "bad_path");
   EXPECT_EQ(code_of(done->receipts[1]), "bad_value");

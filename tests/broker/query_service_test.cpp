@@ -24,7 +24,7 @@ class QueryServiceTest : public ::testing::Test {
   }
 
   // The bytes of the one answer to a question.
-  std::string ask_bytes(const Value& question, const std::string& actor = "alice") {
+  std::string ask_bytes(const Value& question, const std::string& actor = "analyst") {
     service().handle({hello(actor, actor)}, fixture.now, 0);
     auto answers = service().handle({{actor, message_bytes(codec::message::query, 5, question)}}, fixture.now, 0);
     while (answers.empty() && (service().is_verifying() || service().has_waiting())) {
@@ -34,20 +34,20 @@ class QueryServiceTest : public ::testing::Test {
     EXPECT_EQ(answers.size(), 1U);
     return answers.empty() ? std::string() : answers.front().bytes;
   }
-  codec::Message ask(const Value& question, const std::string& actor = "alice") {
+  codec::Message ask(const Value& question, const std::string& actor = "analyst") {
     const codec::Message message = decoded(ask_bytes(question, actor));
     EXPECT_EQ(message.id, 5U);
     return message;
   }
-  Value answer(const std::string& question, const std::string& actor = "alice") {
+  Value answer(const std::string& question, const std::string& actor = "analyst") {
     const codec::Message message = ask(from_json(question), actor);
     EXPECT_EQ(message.type, "answer") << question << codec::to_json(message.body);
     return message.body;
   }
-  std::string json(const std::string& question, const std::string& actor = "alice") {
+  std::string json(const std::string& question, const std::string& actor = "analyst") {
     return codec::to_json(answer(question, actor));
   }
-  std::string error_code(const std::string& question, const std::string& actor = "alice") {
+  std::string error_code(const std::string& question, const std::string& actor = "analyst") {
     const codec::Message message = ask(from_json(question), actor);
     EXPECT_EQ(message.type, "error") << question << codec::to_json(message.body);
     return text_of(at(message.body, "code"));
@@ -282,7 +282,7 @@ TEST_F(QueryServiceTest, WithoutHelloThereIsNoSession) {
 }
 
 TEST_F(QueryServiceTest, PingIsAnsweredAndOtherTypesAreRefused) {
-  service().handle({hello("p", "alice")}, 0, 0);
+  service().handle({hello("p", "analyst")}, 0, 0);
   const auto answers = service().handle({{"p", message_bytes(codec::message::ping, 3, Value())},
                                          {"p", message_bytes(codec::message::subscribe, 4, Value())},
                                          {"p", "\xC1 no message"}},
@@ -294,7 +294,7 @@ TEST_F(QueryServiceTest, PingIsAnsweredAndOtherTypesAreRefused) {
 }
 
 TEST_F(QueryServiceTest, ASilentSessionIsForgotten) {
-  service().handle({hello("p", "alice")}, 0, 0);
+  service().handle({hello("p", "analyst")}, 0, 0);
   service().tick(limits::session_idle_ms + 1);
   const auto answers =
       service().handle({{"p", message_bytes(codec::message::ping, 3, Value())}}, 0, limits::session_idle_ms + 1);
@@ -306,7 +306,7 @@ TEST_F(QueryServiceTest, ALongQueueOfHeavyQuestionsIsAnsweredInBoundedTurnsAndIn
   const std::string text(30'000, 'w');
   for (int i = 0; i < 30; ++i)
     fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + text + R"("}})"});
-  service().handle({hello("p", "alice")}, fixture.now, 0);
+  service().handle({hello("p", "analyst")}, fixture.now, 0);
   std::vector<Inbound> questions;
   for (std::uint64_t id = 1; id <= 20; ++id) {
     questions.push_back({"p", message_bytes(codec::message::query, id, Map{{"what", "get"}, {"board", board}})});
@@ -325,7 +325,7 @@ TEST_F(QueryServiceTest, ALongQueueOfHeavyQuestionsIsAnsweredInBoundedTurnsAndIn
 }
 
 TEST_F(QueryServiceTest, WhenTooManyQuestionsWaitTheNextIsToldToComeAgain) {
-  service().handle({hello("p", "alice")}, 0, 0);
+  service().handle({hello("p", "analyst")}, 0, 0);
   const std::string question = message_bytes(codec::message::query, 9, from_json(R"({"what": "stat"})"));
   const std::vector<Inbound> flood(limits::queries_waiting_max + 1, Inbound{"p", question});
   const auto answers = service().handle(flood, 0, 0);
@@ -353,8 +353,8 @@ class QueryRightsTest : public QueryServiceTest {
   // Everything that lies at or below `secret` says CANARY: in values, paths, elements, log entries, suggestions, ids
   // and sources.
   void fill() {
-    fixture.give_everything("alice");
-    fixture.give_role("bob", "acme/**", {"open.**", "both"});
+    fixture.give_everything("analyst");
+    fixture.give_role("booker", "acme/**", {"open.**", "both"});
     fixture.give_role("eve", "other/**", {"**"});
     fixture.commit(board,
                    {R"({"set": {"open": {"a": 1}, "secret": {"CANARY1": "CANARY2"}}})",
@@ -365,16 +365,16 @@ class QueryRightsTest : public QueryServiceTest {
                     R"({"atomic": false, "ops": [{"op": "set", "path": "secret.deep.x.y", "value": "CANARY9"},
                                                         {"op": "set", "path": "open.b", "value": 2}]})",
                     R"({"set": {"both": 1}})", R"({"unset": ["secret.CANARY1"]})"},
-                   "alice");
+                   "analyst");
   }
 };
 
 TEST_F(QueryRightsTest, NoAnswerToldToAReaderOfSomePathsHoldsAnythingOfTheOthers) {
   fill();
   for (const std::string& question : questions_of_a_board) {
-    EXPECT_NE(ask_bytes(from_json(question), "alice").find("CANARY"), std::string::npos)
+    EXPECT_NE(ask_bytes(from_json(question), "analyst").find("CANARY"), std::string::npos)
         << question << " tests nothing";
-    const std::string bytes = ask_bytes(from_json(question), "bob");
+    const std::string bytes = ask_bytes(from_json(question), "booker");
     EXPECT_EQ(decoded(bytes).type, "answer") << question;
     EXPECT_EQ(bytes.find("CANARY"), std::string::npos) << question << ": " << codec::to_json(decoded(bytes).body);
   }
@@ -382,34 +382,35 @@ TEST_F(QueryRightsTest, NoAnswerToldToAReaderOfSomePathsHoldsAnythingOfTheOthers
 
 TEST_F(QueryRightsTest, WhatMayBeReadIsStillShown) {
   fill();
-  EXPECT_EQ(codec::to_json(at(answer(R"({"what": "get", "board": "acme/trips/42"})", "bob"), "value")),
+  EXPECT_EQ(codec::to_json(at(answer(R"({"what": "get", "board": "acme/trips/42"})", "booker"), "value")),
             R"({"both":1,"open":{"a":1,"b":2}})");
-  EXPECT_EQ(list_at(answer(R"({"what": "cells", "board": "acme/trips/42"})", "bob"), "cells").size(), 3U);
-  EXPECT_EQ(at(answer(R"({"what": "get", "board": "acme/trips/42", "path": "secret"})", "bob"), "found"), Value(false));
+  EXPECT_EQ(list_at(answer(R"({"what": "cells", "board": "acme/trips/42"})", "booker"), "cells").size(), 3U);
+  EXPECT_EQ(at(answer(R"({"what": "get", "board": "acme/trips/42", "path": "secret"})", "booker"), "found"),
+            Value(false));
 }
 
 TEST_F(QueryRightsTest, TheDigestIsForThoseWhoMayReadEverything) {
   fill();
   for (const char* question :
        {R"({"what": "full", "board": "acme/trips/42"})", R"({"what": "cells", "board": "acme/trips/42"})"}) {
-    EXPECT_FALSE(at(answer(question, "alice"), "digest").is_nil());
-    EXPECT_TRUE(at(answer(question, "bob"), "digest").is_nil());
+    EXPECT_FALSE(at(answer(question, "analyst"), "digest").is_nil());
+    EXPECT_TRUE(at(answer(question, "booker"), "digest").is_nil());
   }
-  for (const Value& event : list_at(answer(R"({"what": "log", "board": "acme/trips/42"})", "bob"), "events")) {
+  for (const Value& event : list_at(answer(R"({"what": "log", "board": "acme/trips/42"})", "booker"), "events")) {
     EXPECT_TRUE(at(event, "digest").is_nil());
   }
 }
 
 TEST_F(QueryRightsTest, TheLogKeepsEveryVersionAndShowsTheReadableOpsWithTheirResults) {
   fill();
-  const Value page = answer(R"({"what": "log", "board": "acme/trips/42"})", "bob");
+  const Value page = answer(R"({"what": "log", "board": "acme/trips/42"})", "booker");
   const List events = list_at(page, "events");
   ASSERT_EQ(events.size(), 7U);
   const Value& hidden = events[1];
   EXPECT_EQ(at(hidden, "version"), Value(2));
   EXPECT_EQ(text_of(at(hidden, "actor")), "");
   const Value& part = events[4];  // the second of its two ops may be read
-  EXPECT_EQ(text_of(at(part, "actor")), "alice");
+  EXPECT_EQ(text_of(at(part, "actor")), "analyst");
   ASSERT_EQ(list_at(part, "ops").size(), 1U);
   EXPECT_EQ(text_of(at(list_at(part, "ops").front(), "path")), "open.b");
   ASSERT_EQ(list_at(part, "results").size(), 1U);
@@ -417,11 +418,12 @@ TEST_F(QueryRightsTest, TheLogKeepsEveryVersionAndShowsTheReadableOpsWithTheirRe
 }
 
 TEST_F(QueryRightsTest, AMapOfWhichALeafMayNotBeReadIsNotShownInTheLog) {
-  fixture.give_everything("alice");
-  fixture.give_role("bob", "acme/**", {"person", "person.name"});
-  fixture.commit(
-      board, {R"({"ops": [{"op": "set", "path": "person", "value": {"name": "Li", "birthday": "CANARY"}}]})"}, "alice");
-  const std::string bytes = ask_bytes(from_json(R"({"what": "log", "board": "acme/trips/42"})"), "bob");
+  fixture.give_everything("analyst");
+  fixture.give_role("booker", "acme/**", {"person", "person.name"});
+  fixture.commit(board,
+                 {R"({"ops": [{"op": "set", "path": "person", "value": {"name": "Li", "birthday": "CANARY"}}]})"},
+                 "analyst");
+  const std::string bytes = ask_bytes(from_json(R"({"what": "log", "board": "acme/trips/42"})"), "booker");
   EXPECT_EQ(bytes.find("CANARY"), std::string::npos);
   EXPECT_NE(bytes.find("Li"), std::string::npos);  // in the changes
 }
@@ -433,23 +435,23 @@ TEST_F(QueryRightsTest, AnActorWhoMayReadNothingIsRefusedEverywhereAndSeesNoBoar
     EXPECT_EQ(error_code(question, "nobody"), "forbidden") << question;
   }
   EXPECT_EQ(list_at(answer(R"({"what": "boards"})", "eve"), "boards").size(), 0U);
-  EXPECT_EQ(list_at(answer(R"({"what": "boards"})", "bob"), "boards").size(), 1U);
+  EXPECT_EQ(list_at(answer(R"({"what": "boards"})", "booker"), "boards").size(), 1U);
 }
 
 TEST_F(QueryRightsTest, APageOfBoardsThatMayNotBeReadStillLeadsOn) {
-  fixture.give_everything("alice");
-  fixture.give_role("bob", "acme/z", {"**"});
-  for (const char* id : {"acme/a", "acme/b", "acme/z"}) fixture.commit(id, {R"({"set": {"a": 1}})"}, "alice");
-  const Value first = answer(R"({"what": "boards", "count": 2})", "bob");
+  fixture.give_everything("analyst");
+  fixture.give_role("booker", "acme/z", {"**"});
+  for (const char* id : {"acme/a", "acme/b", "acme/z"}) fixture.commit(id, {R"({"set": {"a": 1}})"}, "analyst");
+  const Value first = answer(R"({"what": "boards", "count": 2})", "booker");
   EXPECT_EQ(list_at(first, "boards").size(), 0U);
   EXPECT_EQ(text_of(at(first, "next")), "acme/b");
-  EXPECT_EQ(list_at(answer(R"({"what": "boards", "count": 2, "after": "acme/b"})", "bob"), "boards").size(), 1U);
+  EXPECT_EQ(list_at(answer(R"({"what": "boards", "count": 2, "after": "acme/b"})", "booker"), "boards").size(), 1U);
 }
 
 TEST_F(QueryRightsTest, VerifyNeedsTheRightToReadEverything) {
   fill();
-  EXPECT_EQ(error_code(R"({"what": "verify", "board": "acme/trips/42"})", "bob"), "forbidden");
-  EXPECT_EQ(at(answer(R"({"what": "verify", "board": "acme/trips/42"})", "alice"), "events"), Value(7));
+  EXPECT_EQ(error_code(R"({"what": "verify", "board": "acme/trips/42"})", "booker"), "forbidden");
+  EXPECT_EQ(at(answer(R"({"what": "verify", "board": "acme/trips/42"})", "analyst"), "events"), Value(7));
 }
 
 // Random grants on a board where each leaf says its own name: an answer tells a leaf exactly when the grants let its
@@ -457,13 +459,13 @@ TEST_F(QueryRightsTest, VerifyNeedsTheRightToReadEverything) {
 TEST_F(QueryRightsTest, RandomGrantsDecideAboutEachLeafInEveryAnswer) {
   const std::vector<std::string> paths{"a", "b.c", "b.d", "b.e.f", "b.e.g", "h.i.j.k", "l"};
   const std::vector<std::string> patterns{"**", "*", "a", "b.*", "b.**", "b.e.**", "*.e.*", "h.**.k", "**.g", "l", "h"};
-  fixture.give_everything("alice");
+  fixture.give_everything("analyst");
   std::string ops;
   for (const std::string& path : paths) {
     ops +=
         (ops.empty() ? "" : ",") + (R"({"op": "set", "path": ")" + path) + R"(", "value": "TOKEN<)" + path + R"(>"})";
   }
-  fixture.commit(board, {R"({"ops": [)" + ops + "]}"}, "alice");
+  fixture.commit(board, {R"({"ops": [)" + ops + "]}"}, "analyst");
   const std::vector<std::string> questions{
       R"({"what": "get", "board": "acme/trips/42"})", R"({"what": "full", "board": "acme/trips/42"})",
       R"({"what": "cells", "board": "acme/trips/42"})", R"({"what": "log", "board": "acme/trips/42"})"};

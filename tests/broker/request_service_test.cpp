@@ -66,7 +66,7 @@ class Service {
 
 TEST(RequestService, WelcomesAndTellsWhereTheOthersAre) {
   Service service;
-  const auto answer = service.take_one(hello("p", "ann", 5));
+  const auto answer = service.take_one(hello("p", "analyst", 5));
   EXPECT_EQ(answer.type, codec::message::welcome);
   EXPECT_EQ(answer.id, 5U);
   const auto read = codec::welcome_from_value(answer.body);
@@ -77,12 +77,12 @@ TEST(RequestService, WelcomesAndTellsWhereTheOthersAre) {
 
 TEST(RequestService, BindsTheActorToTheConnection) {
   Service service;
-  service.take_one(hello("p", "ann"));
-  EXPECT_EQ(service.take_one(hello("p", "ann")).type, codec::message::welcome);
-  EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "bob"))), "forbidden");
+  service.take_one(hello("p", "analyst"));
+  EXPECT_EQ(service.take_one(hello("p", "analyst")).type, codec::message::welcome);
+  EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "booker"))), "forbidden");
   service.take_one(submit("p", 2, {with_board(R"({"set": {"a": 1}})")}));
   ASSERT_EQ(service.turn.events.size(), 1U);
-  EXPECT_EQ(service.turn.events[0]->actor, "ann");
+  EXPECT_EQ(service.turn.events[0]->actor, "analyst");
 }
 
 TEST(RequestService, RefusesHellosThatItCanNotServe) {
@@ -91,7 +91,7 @@ TEST(RequestService, RefusesHellosThatItCanNotServe) {
   EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "a\x01"))), "bad_request");
   EXPECT_EQ(testing::error_code_in(service.take_one(hello("p", "system"))), "forbidden");
   codec::Hello newer;
-  newer.actor = "ann";
+  newer.actor = "analyst";
   newer.protocol = 2;
   EXPECT_EQ(testing::error_code_in(service.take_one(inbound("p", "hello", 1, codec::to_value(newer)))), "bad_request");
   EXPECT_EQ(testing::error_code_in(service.take_one(inbound("p", "hello", 1, Value(7)))), "bad_request");
@@ -108,7 +108,7 @@ TEST(RequestService, WantsAHelloFirst) {
 
 TEST(RequestService, ForgetsPeersThatWereSilentForLong) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   service.steady_ms += limits::session_idle_ms;
   service.service.tick(service.steady_ms);
   EXPECT_EQ(service.take_one(inbound("p", "ping", 2, Value())).type, codec::message::pong);
@@ -119,15 +119,15 @@ TEST(RequestService, ForgetsPeersThatWereSilentForLong) {
 
 TEST(RequestService, MakesRoomForNewPeersFromSilentOnesOnly) {
   Service service;
-  for (std::size_t i = 0; i < limits::sessions_max; ++i) service.take({hello("p" + std::to_string(i), "ann")});
-  EXPECT_EQ(testing::error_code_in(service.take_one(hello("late", "bob"))), "busy");
+  for (std::size_t i = 0; i < limits::sessions_max; ++i) service.take({hello("p" + std::to_string(i), "analyst")});
+  EXPECT_EQ(testing::error_code_in(service.take_one(hello("late", "booker"))), "busy");
   service.steady_ms += limits::session_idle_crowded_ms + 1;
-  EXPECT_EQ(service.take_one(hello("late", "bob")).type, codec::message::welcome);
+  EXPECT_EQ(service.take_one(hello("late", "booker")).type, codec::message::welcome);
 }
 
 TEST(RequestService, AnswersRubbishWithTheIdWhereThatCanBeRead) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   const std::string garbage("\xC1\x00\xFF", 3);
   auto answer = service.take_one({"p", garbage});
   EXPECT_EQ(testing::error_code_in(answer), "bad_request");
@@ -142,7 +142,7 @@ TEST(RequestService, AnswersRubbishWithTheIdWhereThatCanBeRead) {
 
 TEST(RequestService, ABadDeltaGetsItsOwnReceiptAndKillsNoOther) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   const auto answer = service.take_one(
       submit("p", 3,
              {with_board(R"({"id": "d1", "set": {"a": 1}})"), with_board(R"({"id": "d2", "sett": {"a": 2}})"), Value(7),
@@ -160,13 +160,13 @@ TEST(RequestService, ABadDeltaGetsItsOwnReceiptAndKillsNoOther) {
 
 TEST(RequestService, AnswersASubmitOfNothing) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   EXPECT_TRUE(testing::receipts_in(service.take_one(submit("p", 4, {}))).empty());
 }
 
 TEST(RequestService, CommitsOnceForEverybodyWhoWaits) {
   Service service;
-  service.take({hello("p", "ann"), hello("q", "bob")});
+  service.take({hello("p", "analyst"), hello("q", "booker")});
   const auto answers =
       service.take({submit("p", 1, {with_board(R"({"incr": {"n": 1}})"), with_board(R"({"incr": {"n": 1}})")}),
                     submit("q", 1, {with_board(R"({"incr": {"n": 1}})")})});
@@ -179,7 +179,7 @@ TEST(RequestService, CommitsOnceForEverybodyWhoWaits) {
 
 TEST(RequestService, SplitsTurnsIntoBatchesOfBoundedSize) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   std::vector<Inbound> messages;
   for (std::uint64_t i = 1; i <= 2 * limits::batch_deltas_max + 1; ++i) {
     messages.push_back(submit("p", i, {with_board(R"({"incr": {"n": 1}})")}));
@@ -192,7 +192,7 @@ TEST(RequestService, SplitsTurnsIntoBatchesOfBoundedSize) {
 
 TEST(RequestService, AnswersOnlyAfterTheCommit_O11) {
   Service service;
-  service.take({hello("p", "ann"), hello("q", "bob")});
+  service.take({hello("p", "analyst"), hello("q", "booker")});
   store::fail_commit(*service.rig.disk, 1, Fault::io);
   const auto answers = service.take({submit("p", 1, {with_board(R"({"id": "d1", "incr": {"n": 1}})")}),
                                      submit("q", 1, {with_board(R"({"id": "d2", "incr": {"n": 1}})")})});
@@ -206,7 +206,7 @@ TEST(RequestService, AnswersOnlyAfterTheCommit_O11) {
 
 TEST(RequestService, StillAnswersTheBatchBeforeAFailure) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   store::fail_commit(*service.rig.disk, 2, Fault::io);
   std::vector<Inbound> messages;
   for (std::uint64_t i = 1; i <= limits::batch_deltas_max + 1; ++i) {
@@ -218,7 +218,7 @@ TEST(RequestService, StillAnswersTheBatchBeforeAFailure) {
 
 TEST(RequestService, SplitsLargeReceiptsOverMessagesOfOneId) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   Value large = with_board(R"({"set": {}})");
   large.set("set", Map{{"x", Value(std::string(30'000, 'x'))}});
   service.take({submit("p", 1, {with_board(R"({"set": {"x": "small"}})")}), submit("p", 2, {large})});
@@ -239,7 +239,7 @@ TEST(RequestService, SplitsLargeReceiptsOverMessagesOfOneId) {
 
 TEST(RequestService, AReceiptThatIsTooLargeLosesWhatCanBeReadAgain) {
   Service service;
-  service.take_one(hello("p", "ann"));
+  service.take_one(hello("p", "analyst"));
   Map small;
   for (int i = 0; i < 60; ++i) small.emplace_back("x" + std::to_string(i), Value("small"));
   Value first = with_board("{}");
@@ -282,8 +282,8 @@ TEST(WholeBroker, RunsInOneThreadWithoutSockets) {
 
   codec::Subscribe subscribe;
   subscribe.board = testing::board;
-  requests.handle({hello("p", "ann")}, rig.now, 0);
-  feed.handle({hello("f", "bob"), inbound("f", codec::message::subscribe, 2, codec::to_value(subscribe))}, 0);
+  requests.handle({hello("p", "analyst")}, rig.now, 0);
+  feed.handle({hello("f", "booker"), inbound("f", codec::message::subscribe, 2, codec::to_value(subscribe))}, 0);
   queries.handle({hello("q", "cat")}, rig.now, 0);
   for (int round = 0; round < 50; ++round) {
     room = round % 10 < 7;  // the follower is stuck now and then

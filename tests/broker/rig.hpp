@@ -31,7 +31,7 @@ class Rig {
   void reopen();
   void put_under(std::unique_ptr<store::Kv> kv);  // opens the store on another kv
 
-  Receipt commit(std::string_view json, const std::string& actor = "ann");
+  Receipt commit(std::string_view json, const std::string& actor = "analyst");
   Result<broker::Committed> commit_all(const std::vector<broker::Submission>& batch);
 
   store::Store& store() { return *store_; }

@@ -55,13 +55,13 @@ TEST(Server, AnswersRequestsQueriesAndFollowers) {
   ASSERT_TRUE(server);
   net::Context context;
   WireClient requests(context, server->endpoints().request.front());
-  const codec::Welcome welcome = requests.greet("ann");
+  const codec::Welcome welcome = requests.greet("analyst");
   EXPECT_EQ(welcome.epoch, server->epoch());
   EXPECT_EQ(welcome.query_endpoint, server->endpoints().query);
   EXPECT_EQ(welcome.heartbeat_ms, 50);
 
   WireClient feed(context, welcome.feed_endpoint);
-  feed.greet("bob");
+  feed.greet("booker");
   codec::Subscribe subscribe;
   subscribe.board = testing::board;
   feed.send(codec::message::subscribe, 2, codec::to_value(subscribe));
@@ -75,7 +75,7 @@ TEST(Server, AnswersRequestsQueriesAndFollowers) {
   const auto read = codec::events_from_value(events->body);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(read->events.at(0).version, 1U);
-  EXPECT_EQ(read->events.at(0).actor, "ann");
+  EXPECT_EQ(read->events.at(0).actor, "analyst");
   const auto heartbeat = feed.receive(codec::message::heartbeat);
   ASSERT_TRUE(heartbeat.has_value());
   EXPECT_EQ(*heartbeat->body.find("heads")->find(testing::board), Value(1));
@@ -101,7 +101,7 @@ TEST(Server, KeepsEverythingOverARestart_O15) {
     EXPECT_TRUE(life == 0 || server->epoch() == epoch);
     epoch = server->epoch();
     WireClient client(context, server->endpoints().request.front());
-    client.greet("ann");
+    client.greet("analyst");
     const auto receipt = client.submit(incr_delta("the same"));
     ASSERT_TRUE(receipt.has_value());
     EXPECT_EQ(receipt->duplicate, life > 0);
@@ -164,10 +164,10 @@ TEST(Server, ListensOnSeveralKindsAtOnce) {
   int number = 0;
   for (const std::string& endpoint : server->endpoints().request) {
     WireClient client(*context, endpoint);
-    const codec::Welcome welcome = client.greet("ann");
+    const codec::Welcome welcome = client.greet("analyst");
     ASSERT_TRUE(client.submit(incr_delta("d" + std::to_string(++number))).has_value()) << endpoint;
     WireClient queries(*context, welcome.query_endpoint);
-    queries.greet("ann");
+    queries.greet("analyst");
     EXPECT_EQ(*ask(queries, R"({"what": "get", "board": "acme/trips/1", "path": "n"})").find("value"), Value(number));
   }
 }
@@ -176,7 +176,7 @@ TEST(Server, ChecksRolesOnEveryPath) {
   const TemporaryFolder folder;
   broker::ServerOptions options = options_for(folder);
   options.roles =
-      *broker::read_roles(R"({"roles": {"owner": [{"ops": ["*"]}]}, "actors": {"ann": ["owner"]}})", "test");
+      *broker::read_roles(R"({"roles": {"owner": [{"ops": ["*"]}]}, "actors": {"analyst": ["owner"]}})", "test");
   const auto server = started(options);
   ASSERT_TRUE(server);
   net::Context context;
@@ -207,7 +207,7 @@ TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
   options.open_feed_listen = "tcp://127.0.0.1:0";
   options.roles =
       *broker::read_roles(R"({"roles": {"all": [{"ops": ["*"]}], "news": [{"boards": "acme/news", "ops": ["read"]}]},
-      "actors": {"ann": ["all"], "*": ["news"]}})",
+      "actors": {"analyst": ["all"], "*": ["news"]}})",
                           "test");
   const auto server = started(options);
   ASSERT_TRUE(server);
@@ -217,7 +217,7 @@ TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
   subscriber.connect(server->endpoints().open_feed);
   net::Context context;
   WireClient client(context, server->endpoints().request.front());
-  client.greet("ann");
+  client.greet("analyst");
   int sent = 0;
   zmq::message_t topic;
   ASSERT_TRUE(eventually([&] {

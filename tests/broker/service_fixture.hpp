@@ -72,7 +72,7 @@ class ServiceFixture {
 
   // Commits deltas of one actor as one batch; each is JSON without its board.
   std::vector<std::shared_ptr<const Event>> commit(const std::string& board, const std::vector<std::string>& deltas,
-                                                   const std::string& actor = "alice") {
+                                                   const std::string& actor = "analyst") {
     std::vector<Submission> batch;
     for (const std::string& text : deltas) {
       Value body = from_json(text);

@@ -103,7 +103,7 @@ TEST(Tafeld, SaysOnceWhenItIsReadyAndStopsOnSignals) {
     }
     net::Context context;
     testing::WireClient client(context, request);
-    client.greet("ann");
+    client.greet("analyst");
     ASSERT_TRUE(client.submit(Map{{"board", testing::board}, {"incr", Map{{"n", 1}}}}).has_value());
     tafeld.signal(signal);
     EXPECT_EQ(tafeld.wait(), 0) << tafeld.errors();
@@ -137,7 +137,7 @@ TEST(Tafeld, KeepsWhatItAcknowledgedWhenItIsKilled) {
     words >> request >> request;
     net::Context context;
     testing::WireClient client(context, request);
-    client.greet("ann");
+    client.greet("analyst");
     for (int i = 0; i < 20; ++i) {
       const std::string id = std::to_string(life * 10 + i);  // ten of them again after the kill
       const auto receipt = client.submit(Map{{"id", id}, {"board", testing::board}, {"incr", Map{{"n", 1}}}});

@@ -168,11 +168,11 @@ TEST(RoleTable, RestrictsNobodyUntilItHasARole) {
   EXPECT_TRUE(roles.is_open("acme/x"));
   roles.add_role("reader", {grant("a.**", {Right::read})});
   EXPECT_FALSE(roles.rights_of("anyone", "acme/x").may_read_anything());
-  roles.add_actor("ann", {"reader"});
-  EXPECT_TRUE(roles.rights_of("ann", "acme/x").may_read(*Path::parse("a.b")));
-  EXPECT_FALSE(roles.rights_of("ann", "other/x").may_read_anything());
+  roles.add_actor("analyst", {"reader"});
+  EXPECT_TRUE(roles.rights_of("analyst", "acme/x").may_read(*Path::parse("a.b")));
+  EXPECT_FALSE(roles.rights_of("analyst", "other/x").may_read_anything());
   roles.add_actor("*", {"reader"});
-  EXPECT_TRUE(roles.rights_of("bob", "acme/x").may_read_anything());
+  EXPECT_TRUE(roles.rights_of("booker", "acme/x").may_read_anything());
   EXPECT_FALSE(roles.is_open("acme/x"));
 }
 
