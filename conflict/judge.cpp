@@ -69,28 +69,36 @@ class OpsJudge {
   // The first refusal when the delta is atomic; otherwise refused ops stay in the results.
   Verdict<std::vector<OpOutcome>> run() {
     std::set<std::size_t> rejected;
-    for (std::size_t round = 0;; ++round) {
-      auto results = run_once(rejected);
-      if (!results) return results;
-      std::set<std::size_t> now_rejected = rejected;
-      for (std::size_t i = 0; i < results->size(); ++i) {
-        if ((*results)[i].error) now_rejected.insert(i);
+    std::vector<OpOutcome> results;
+    for (std::size_t round = 0; round < limits::rejudge_rounds_max; ++round) {
+      auto judged = run_once(rejected, results);
+      if (!judged) return judged;
+      results = std::move(*judged);
+      const std::size_t before = rejected.size();
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        if (results[i].error) rejected.insert(i);
       }
-      // An op that is rejected has no last word: what it seemed to override is judged again without it.
-      if (now_rejected == rejected || round + 1 >= limits::rejudge_rounds_max) return results;
-      rejected = std::move(now_rejected);
+      // A rejected op has no last word: what it seemed to override is judged again without it.
+      if (rejected.size() == before) break;
     }
+    return results;
   }
 
   const Draft& draft() const { return draft_; }
   const std::vector<PlannedOp>& plan() const { return plan_; }
 
  private:
-  Verdict<std::vector<OpOutcome>> run_once(const std::set<std::size_t>& rejected) {
+  // What was rejected before stays so: judged on other ops' changes it might stand, and be a second word on its leaf.
+  Verdict<std::vector<OpOutcome>> run_once(const std::set<std::size_t>& rejected,
+                                           const std::vector<OpOutcome>& before) {
     draft_.back_to(0);
     const LastWord last_word(plan_, rejected);
     std::vector<OpOutcome> results;
     for (const PlannedOp& op : plan_) {
+      if (rejected.contains(op.index)) {
+        results.push_back(before[op.index]);
+        continue;
+      }
       const std::size_t point = draft_.point();
       OpOutcome outcome = judge_op(op, last_word);
       if (outcome.error) {

@@ -16,22 +16,28 @@ Liveness::Todo Liveness::todo(std::int64_t now) const {
     if (now >= give_up_at_) return Todo::connect;
     return !hello_sent_ && now >= try_at_ ? Todo::hello : Todo::nothing;
   }
-  if (ping_open_ && !paused_ && now >= lost_at()) return Todo::connect;
+  const bool asks = ping_open_ && !paused_;
+  if (asks && now >= lost_at()) return Todo::connect;
   if (ping_due_) return now >= try_at_ ? Todo::ping : Todo::nothing;
-  if (now - sent_at_ >= limits::ping_ms) return Todo::ping;
-  const bool silent = !ping_open_ && !paused_ && now - heard_at_ >= quiet_ms();
-  return silent ? Todo::ping : Todo::nothing;
+  if (asks) return Todo::nothing;  // another question would put off the end of a connection that is dead
+  const bool silent = !paused_ && now - heard_at_ >= quiet_ms();
+  return silent || now - sent_at_ >= limits::ping_ms ? Todo::ping : Todo::nothing;
 }
 
 std::int64_t Liveness::next(std::int64_t now) const {
-  std::int64_t at = now + limits::ping_ms;
+  std::int64_t at = now + limits::answer_ms;
   if (state_ == State::down) {
     at = try_at_;
   } else if (state_ == State::greeting) {
     at = hello_sent_ ? give_up_at_ : std::min(give_up_at_, try_at_);
   } else {
-    at = ping_due_ ? try_at_ : sent_at_ + limits::ping_ms;
-    if (!paused_) at = std::min(at, ping_open_ ? lost_at() : heard_at_ + quiet_ms());
+    const bool asks = ping_open_ && !paused_;
+    if (ping_due_) {
+      at = try_at_;
+    } else if (!asks) {
+      at = sent_at_ + limits::ping_ms;
+    }
+    if (!paused_) at = std::min(at, asks ? lost_at() : heard_at_ + quiet_ms());
   }
   return std::max(at, now);
 }

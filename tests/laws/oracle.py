@@ -616,16 +616,15 @@ class Judgement:
         return refusal
 
     def judge_rounds(self, bad):
-        """Judges all ops; again while a rejected op had made an earlier one void."""
-        silent = set(bad)
+        """Judges all ops; again while an op was refused, since what it had made void is void no more. Refused is refused."""
+        refused = dict(bad)
         self.reads = {op.index: self.read_ahead(op, bad) for op in self.ops if op.origin and op.index not in bad}
         for _ in range(ROUNDS_MAX):
-            before = set(silent)
-            self.claims = [Claims() if op.index in silent else self.claims_of(op) for op in self.ops]
-            results, rejected = self.judge_once(bad)
-            silent |= rejected
-            if silent == before:
+            self.claims = [Claims() if op.index in refused else self.claims_of(op) for op in self.ops]
+            results, newly_refused = self.judge_once(refused)
+            if not newly_refused:
                 break
+            refused |= newly_refused
         return results
 
     def read_ahead(self, op, bad):
@@ -638,21 +637,22 @@ class Judgement:
             pass  # the real run comes to it
         return alone.draft.value_at(op.origin, self.now)
 
-    def judge_once(self, bad):
+    def judge_once(self, refused):
         self.draft = self.board.state.copy()
-        results, rejected = [], set()
+        results, newly_refused = [], {}
         for op in self.ops:
             kept = self.draft.copy()
             try:
-                if op.index in bad:
-                    raise bad[op.index]
+                if op.index in refused:
+                    raise refused[op.index]
                 results.append(self.judge_op(op).as_json())
             except Refusal as refusal:
                 self.draft = kept  # what a bad op had done to its first leaves
                 refusal.path = op.text if refusal.path is None else refusal.path
                 results.append({"outcome": "rejected", "error": self.blame(refusal, op).as_json()})
-                rejected.add(op.index)
-        return results, rejected
+                if op.index not in refused:
+                    newly_refused[op.index] = refusal
+        return results, newly_refused
 
     # -- Form
 
@@ -763,7 +763,7 @@ class Judgement:
 
     def claims_of(self, op):
         claims = Claims()
-        if op.verb in ("copy", "move") and not self.reads[op.index][0]:
+        if op.verb in ("copy", "move") and not (self.reads[op.index][0] and self.may_read(op.origin)):
             return claims  # there is nothing to write: it will be refused
         if op.verb in ("set", "copy", "move"):
             self.claim_leaves(claims, op.leaves if op.verb == "set" else self.spread(op.path, self.reads[op.index][1]))
