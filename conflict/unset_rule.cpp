@@ -103,11 +103,7 @@ tl::expected<Removal, ErrorInfo> remove_counter(const Writing& writing, const Pa
   }
   removal.removed = true;
   cell.total = rest;
-  cell.dot = [&] {
-    Dot dot = writing.dot(confidence);
-    dot.confidence = std::max(dot.confidence, cell.dot.confidence);
-    return dot;
-  }();
+  cell.dot = writing.dot(cell.dot.confidence);  // taking away says nothing about what is left
   writing.draft.put(leaf_key(path), cell);
   return removal;
 }
@@ -135,11 +131,16 @@ tl::expected<Removal, ErrorInfo> remove(const Writing& writing, const Path& path
   return Removal{};
 }
 
-// A later op of the same delta has the last word on the whole leaf. (On single elements of a set: remove_elements.)
+// Later ops of the same delta have the last word on the whole leaf. (On some elements of a set: remove_elements.)
 bool is_void(const Writing& writing, const Path& path, Kind kind) {
-  if (kind == Kind::register_) return writing.last_word.on_register(path, writing.op.index);
-  if (kind == Kind::set) return writing.last_word.on_all_elements(path, false, writing.op.index);
-  return false;
+  const std::size_t index = writing.op.index;
+  if (kind == Kind::register_) return writing.last_word.on_register(path, index);
+  if (kind != Kind::set) return false;
+  if (writing.last_word.on_all_elements(path, false, index)) return true;
+  const auto elements = writing.draft.parts(path, Part::element);
+  return std::all_of(elements.begin(), elements.end(), [&](const auto& part) {
+    return writing.last_word.on_element(path, std::get<ElementCell>(part.second).value, index);
+  });
 }
 
 Reason reason_of(const Removal& removal) {

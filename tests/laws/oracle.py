@@ -812,6 +812,10 @@ class Judgement:
     # -- One op
 
     def judge_op(self, op):
+        if op.origin and not self.reads[op.index][0]:
+            raise Refusal("bad_path", path_text(op.path))
+        if op.origin and not self.may_read(op.origin):
+            raise Refusal("forbidden", path_text(op.origin))
         if op.pointer and any(self.names_an_item(self.draft, path) for path in (op.path, op.origin) if path):
             raise Refusal("bad_path", path_text(op.path))
         result = getattr(self, "judge_" + op.verb)(op)
@@ -1029,11 +1033,7 @@ class Judgement:
         return combine(self.copy_leaves(op))
 
     def copy_leaves(self, op):
-        found, value = self.reads[op.index]
-        if not found:
-            raise Refusal("bad_path", path_text(op.path))
-        if not self.may_read(op.origin):
-            raise Refusal("forbidden", path_text(op.origin))
+        _, value = self.reads[op.index]
         return self.set_leaves(replace(op, verb="set", leaves=list(self.spread(op.path, value))))
 
     def judge_move(self, op):
@@ -1153,10 +1153,10 @@ class Judgement:
         return found[0] if found else Suggestion(0, 0, "", None, 0, "")
 
     def judge_accept(self, op):
-        suggestion = self.suggested(self.draft, op)
-        if suggestion.op in ("set", "unset") and self.is_void(op, op.path):
+        if self.suggested(self.board.state, op).op in ("set", "unset") and self.is_void(op, op.path):
             return unchanged("overridden")
         self.permit(op, op.path)
+        suggestion = self.suggested(self.draft, op)
         if not suggestion.op:
             raise Refusal("unknown_suggestion", path_text(op.path))
         result = self.carry_out(op, suggestion)
