@@ -37,9 +37,10 @@ Removal remove_register(const Writing& writing, const Path& path, Confidence con
 
 Removal remove_elements(const Writing& writing, const Path& path, Confidence confidence) {
   Removal removal;
+  const bool is_wholly_void = writing.last_word.on_all_elements(path, false, writing.op.index);
   for (auto& [key, part] : writing.draft.parts(path, Part::element)) {
     ElementCell cell = std::get<ElementCell>(part);
-    if (writing.last_word.on_element(path, cell.value, writing.op.index)) {
+    if (is_wholly_void || writing.last_word.on_element(path, cell.value, writing.op.index)) {
       removal.overridden = true;
       continue;
     }

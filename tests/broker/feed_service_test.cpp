@@ -9,6 +9,7 @@
 #include "common/base/limits.hpp"
 #include "common/codec/cell_codec.hpp"
 #include "tests/broker/service_fixture.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel::broker::test {
 namespace {
@@ -806,7 +807,7 @@ class Storm {
 };
 
 TEST(FeedServiceStorm, EveryFollowerSeesEveryVersionExactlyOnceInOrder) {
-  for (std::uint64_t seed = 1; seed <= 3'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300 * effort; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Storm(seed).run();
     if (::testing::Test::HasFailure()) return;

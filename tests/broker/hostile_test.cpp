@@ -9,6 +9,7 @@
 #include "common/base/random.hpp"
 #include "tests/broker/rig.hpp"
 #include "tests/broker/wire_client.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel {
 namespace {
@@ -52,11 +53,7 @@ class Hostile : public ::testing::Test {
 };
 
 // What a peer may make the process hold; the address sanitizer keeps freed memory and pads what is live.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t growth_max = 512 * mebibyte;
-#else
-constexpr std::size_t growth_max = 128 * mebibyte;
-#endif
+constexpr std::size_t growth_max = (is_sanitized ? 512 : 128) * mebibyte;
 
 TEST_F(Hostile, RandomBytesHarmNobody) {
   SeededRandom random(11);
@@ -128,7 +125,7 @@ TEST_F(Hostile, ABusyHonestClientIsNotTakenForAnEndlessOne) {
   std::size_t sent = 0;
   std::uint64_t number = 0;
   std::uint64_t answered = 0;
-  while (sent < 64 * mebibyte) {
+  while (sent < std::size_t{16 * effort} * mebibyte) {
     const Value delta =
         Map{{"board", testing::board}, {"check", true}, {"set", Map{{"x", Value(std::string(30'000, 'x'))}}}};
     const std::string bytes = codec::encode_message({"submit", 1000 + ++number, List{delta, delta}});

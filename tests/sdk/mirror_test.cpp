@@ -5,7 +5,7 @@
 #include <deque>
 #include <random>
 
-#include "tests/sdk/effort.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel::sdk {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/base/limits.hpp"
 #include "common/codec/delta_codec.hpp"
 #include "common/codec/protocol.hpp"
-#include "tests/sdk/effort.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel::sdk {
 namespace {

@@ -18,7 +18,7 @@
 #include "broker/server.hpp"
 #include "common/base/text.hpp"
 #include "tests/blackboard/temporary_directory.hpp"
-#include "tests/sdk/effort.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel::sdk {
 

@@ -9,12 +9,14 @@
 #endif
 #endif
 
-namespace tafel::sdk {
+namespace tafel {
 
 #ifdef TAFEL_SANITIZED
+inline constexpr bool is_sanitized = true;
 inline constexpr int effort = 1;  // of 10
 #else
+inline constexpr bool is_sanitized = false;
 inline constexpr int effort = 10;
 #endif
 
-}  // namespace tafel::sdk
+}  // namespace tafel
