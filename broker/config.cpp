@@ -49,6 +49,8 @@ po::options_description options() {
       "JSON file of roles and actors (everybody may do everything)");
   add("quota", po::value<std::string>()->value_name("BYTES"),
       "room for the data, with k, M, G or T for 1024, ... (32G)");
+  add("restored", po::bool_switch(),
+      "the data is a copy that was put back: take a new epoch, so that clients read their boards anew");
   add("heartbeat-ms", po::value<std::string>()->value_name("N"), "milliseconds between heartbeats (1000)");
   add("log-level", po::value<std::string>()->value_name("LEVEL"), "debug, info, warn, error or off (info)");
   add("log-json", po::bool_switch(), "log lines are JSON");
@@ -98,7 +100,7 @@ std::string hint_for(std::string name, std::string_view prefix) {
   const po::options_description all = options();
   for (const auto& option : all.options()) {
     const std::size_t found = edit_distance(name, option->long_name());
-    if (found < distance) best = option->long_name(), distance = found;
+    if (found < distance && 2 * found < name.size()) best = option->long_name(), distance = found;
   }
   return best.empty() ? ": tafeld --help lists them" : ": did you mean " + std::string(prefix) + best + "?";
 }
@@ -206,6 +208,7 @@ Result<void> apply_one(const std::string& name, const Settings& settings, Config
   if (name == "feed-listen") config.server.feed_listen = *text;
   if (name == "open-feed") config.server.open_feed_listen = *text;
   if (name == "log-level") config.log.level = *text;
+  if (name == "restored") config.server.renews_epoch = true;
   if (name == "roles") {
     auto roles = load_roles(*text);
     if (!roles) return tl::unexpected(roles.error());
@@ -262,7 +265,9 @@ Result<Config> read_config(const std::vector<std::string>& arguments, const Envi
   if (settings->contains("version")) config.text = std::string("tafeld ") + TAFEL_VERSION + "\n";
   if (config.text) return config;
 
-  if (const auto log_json = settings->find("log-json"); log_json != settings->end()) log_json->second = {"true"};
+  for (const char* name : {"log-json", "restored"}) {
+    if (const auto given = settings->find(name); given != settings->end()) given->second = {"true"};
+  }
   add_below(*settings, from_environment(environment));
   auto config_file = settings->extract("config");
   if (const auto named = environment("TAFEL_CONFIG"); !config_file && named && !named->empty()) {

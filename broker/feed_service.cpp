@@ -132,10 +132,11 @@ std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, con
   if (!read) return refuse(error_of(read.error()));
   const Head head = read->value_or(Head{});
   if (asked->from > head.version) {
-    ErrorInfo error =
-        error_of(ErrorCode::future_base,
-                 fmt::format("the board is at version {}, below {}: this copy is of another store; read the board anew",
-                             head.version, asked->from));
+    ErrorInfo error = error_of(
+        ErrorCode::future_base,
+        fmt::format("the board is at version {}; version {} does not exist yet. A copy that has it is of another "
+                    "store and must be read anew",
+                    head.version, asked->from));
     error.found = Value(head.version);
     return refuse(std::move(error));
   }

@@ -280,6 +280,8 @@ Answer Query::log() {
   const auto head = this->head();
   if (!head) return tl::unexpected(head.error());
   const Version from = std::max<Version>(question_.from.value_or(head->floor + 1), 1);
+  // From the version after the newest on there is nothing yet, which is no error: so one reads on page by page.
+  if (from > head->version + 1) return tl::unexpected(*version_defect(*head, from));
   if (auto error = version_defect(*head, from - 1)) return tl::unexpected(std::move(*error));
   const Version to = std::min(question_.to.value_or(head->version), head->version);
   List events;
@@ -303,8 +305,10 @@ Answer Query::log() {
 Answer Query::context() {
   const auto request = context::request_from_value(question_.request);
   const auto told = [](const context::ContextError& error) {
-    const ErrorCode code = error.code == "over_budget" ? ErrorCode::too_large : ErrorCode::bad_request;
-    return refusal(code, fmt::format("{}: {}", error.code, error.message));
+    ErrorInfo info =
+        error_of(error.code == "over_budget" ? ErrorCode::too_large : ErrorCode::bad_request, error.message);
+    if (error.needed_tokens > 0) info.expected = Value(error.needed_tokens);
+    return tl::unexpected(std::move(info));
   };
   if (!request) return told(request.error());
   const auto moment = this->moment();

@@ -112,6 +112,9 @@ Result<void> RunningServer::open_store() {
   disk.quota_bytes = options_.quota_bytes;
   auto kv = store::open_lmdb(disk);
   if (!kv) return tl::unexpected(kv.error());
+  if (options_.renews_epoch) {
+    if (auto renewed = store::renew_epoch(**kv, random_); !renewed) return renewed;
+  }
   auto opened = store::Store::open(std::move(*kv), random_);
   if (!opened) return tl::unexpected(opened.error());
   store_ = std::move(*opened);

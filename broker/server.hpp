@@ -26,6 +26,7 @@ struct ServerOptions {
   RoleTable roles;
   std::int64_t heartbeat_ms = 1000;
   std::size_t quota_bytes = 0;  // 0: the default of limits.hpp
+  bool renews_epoch = false;    // the data is a copy that was put back
   bool allow_inproc = false;    // embedded
 };
 

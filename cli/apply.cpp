@@ -90,7 +90,11 @@ class Applier {
 
 Result<void> Applier::take(const std::string& line) {
   auto delta = codec::delta_from_json(line);
-  if (!delta) return add(refuse(id_in(line), delta.error()));
+  if (!delta) {
+    ErrorInfo error = delta.error();
+    error.message = fmt::format("line {}, which must be one whole delta: {}", line_, error.message);
+    return add(refuse(id_in(line), std::move(error)));
+  }
   if (!delta->board.empty() && delta->board != board_) {
     return add(
         refuse(delta->id, error_of(ErrorCode::bad_value,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "cli/arguments.hpp"
@@ -79,7 +80,9 @@ const std::vector<OptionSpec>& global_options() {
   return options;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int run(std::vector<std::string> arguments) {
+  std::replace(arguments.begin(), arguments.end(), std::string("-h"), std::string("--help"));
+  if (!arguments.empty() && arguments.front() == "help") arguments.front() = "--help";
   std::signal(SIGPIPE, SIG_IGN);  // a closed output is then an error of the write, and ends the program quietly
   Output output(STDOUT_FILENO);
   const auto position = command_position(arguments);

@@ -7,6 +7,6 @@
 namespace tafel::cli {
 
 // `arguments` without the name of the program. Returns the exit code (command.hpp).
-int run(const std::vector<std::string>& arguments);
+int run(std::vector<std::string> arguments);
 
 }  // namespace tafel::cli

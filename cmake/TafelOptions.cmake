@@ -21,9 +21,14 @@ if(TAFEL_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${TAFEL_CCACHE}")
 endif()
 
+# What also those need who link a library of the project.
+add_library(tafel_interface INTERFACE)
+target_include_directories(tafel_interface INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_features(tafel_interface INTERFACE cxx_std_20)
+target_link_libraries(tafel_interface INTERFACE fmt::fmt tl::expected)  # the same macros wherever the precompiled header is used
+
 add_library(tafel_options INTERFACE)
-target_include_directories(tafel_options INTERFACE "${PROJECT_SOURCE_DIR}")
-target_link_libraries(tafel_options INTERFACE fmt::fmt)  # its macros must be the same wherever the precompiled header is used
+target_link_libraries(tafel_options INTERFACE tafel_interface)
 target_compile_options(tafel_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
   -Woverloaded-virtual -Wimplicit-fallthrough $<$<BOOL:${TAFEL_WERROR}>:-Werror>)
@@ -48,7 +53,7 @@ endif()
 # Standard headers, parsed once: half of what compiling a small file costs. No header of the project is in it, so that nothing but the
 # toolchain makes it stale.
 add_library(tafel_headers OBJECT "${PROJECT_SOURCE_DIR}/cmake/headers.cpp")
-target_link_libraries(tafel_headers PUBLIC tafel_options tl::expected)
+target_link_libraries(tafel_headers PRIVATE tafel_options)
 target_precompile_headers(tafel_headers PRIVATE
   <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <set> <string> <string_view> <utility> <variant> <vector>
   <tl/expected.hpp> <fmt/format.h>)
@@ -59,7 +64,7 @@ function(tafel_target NAME)
     set(ARG_HEADERS tafel_headers)
   endif()
   target_sources(${NAME} PRIVATE ${ARG_SOURCES})
-  target_link_libraries(${NAME} PUBLIC tafel_options ${ARG_LINK} PRIVATE ${ARG_PRIVATE_LINK})
+  target_link_libraries(${NAME} PUBLIC tafel_interface ${ARG_LINK} PRIVATE tafel_options ${ARG_PRIVATE_LINK})
   target_precompile_headers(${NAME} REUSE_FROM ${ARG_HEADERS})
 endfunction()
 

@@ -180,19 +180,25 @@ struct Planner {
     return wrong(ErrorCode::bad_value, fmt::format("ttl_ms is an integer from 1 to 2^53, found {}", brief(*op.ttl_ms)));
   }
 
+  // Why the op could not be read.
+  ErrorInfo unreadable() const {
+    const Malformed& why = *op.malformed;
+    const ErrorCode code = why.is_forbidden ? ErrorCode::forbidden
+                           : why.is_path    ? ErrorCode::bad_path
+                                            : ErrorCode::bad_value;
+    ErrorInfo error = refusal(code, index, why.is_forbidden ? op.from : op.path, why.message);
+    if (op.path.empty() && !op.from_pointer) error.path = std::nullopt;  // it had none
+    return error;
+  }
+
   Defect run(std::optional<std::int64_t>& ttl_ms) {
-    if (op.malformed) {
-      const ErrorCode code = op.malformed->is_forbidden ? ErrorCode::forbidden
-                             : op.malformed->is_path    ? ErrorCode::bad_path
-                                                        : ErrorCode::bad_value;
-      ErrorInfo error = refusal(code, index, op.malformed->is_forbidden ? op.from : op.path, op.malformed->message);
-      if (op.path.empty() && !op.from_pointer) error.path = std::nullopt;  // it had none
-      return error;
-    }
+    if (op.malformed && (op.malformed->is_verb || op.malformed->is_path || op.malformed->is_forbidden))
+      return unreadable();
     const auto path = Path::parse(op.path);
     if (!path) return wrong(ErrorCode::bad_path, path.error().message);
     if (path->is_reserved())
       return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
+    if (op.malformed) return unreadable();
     if (auto defect = check_ttl(ttl_ms)) return defect;
     return plan_by_verb(*path);
   }

@@ -50,7 +50,7 @@ std::vector<Op> unfold(const Delta& delta, const Rights& rights, const RunBefore
     if (reads(op) && !op.malformed) {
       if (++reading > reading_ops_max) {
         op.malformed =
-            Malformed{false, false, false, fmt::format("more than {} copy and move ops in one delta", reading_ops_max)};
+            Malformed{.message = fmt::format("more than {} copy and move ops in one delta", reading_ops_max)};
       } else {
         fill_in(op, rights, run_before(ops));
       }

@@ -1,6 +1,8 @@
 #include "demo/show.hpp"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "demo/board_lines.hpp"
 
@@ -12,6 +14,13 @@ constexpr std::int64_t plain_interval_ms = 2'000;
 constexpr std::int64_t example_interval_ms = 300;
 constexpr std::size_t examples_max = 20;
 constexpr std::size_t line_columns = 150;
+
+// A line that is drawn again and again must fit into one row.
+std::size_t terminal_columns() {
+  winsize size{};
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return is_known ? size.ws_col - 1U : 79U;
+}
 
 }  // namespace
 
@@ -76,7 +85,7 @@ void Show::tick(std::int64_t now_ms) {
   if (settings_.quiet || now_ms < numbers_due_ms_ || tally_.deltas == 0) return;
   numbers_due_ms_ = now_ms + (settings_.is_terminal ? terminal_interval_ms : plain_interval_ms);
   if (!settings_.is_terminal) return line(numbers());
-  std::fputs(("\r\x1b[K" + numbers()).c_str(), stdout);
+  std::fputs(("\r\x1b[K" + shortened(numbers(), terminal_columns())).c_str(), stdout);
   std::fflush(stdout);
   is_status_open_ = true;
 }

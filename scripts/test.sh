@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The test command. Installs what it needs, builds, runs everything, and closes with "N passed, M failed".
 #
-#   scripts/test.sh           layers, unit and service tests under the address and undefined sanitizers, the vectors and 20,000 laws
+#   scripts/test.sh           everything: layers; unit tests, scenarios of many processes and laws under the address and
+#                             undefined sanitizers; broker and SDK under the thread sanitizer; fuzzing
 #   scripts/test.sh --quick   layers, the fast tests on a build without optimisation, the vectors and a tenth of the laws
-#   scripts/test.sh --more    scenarios of many processes, thread sanitizer and fuzzing
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
 # not keep the others from running; a stage in which no test ran has failed.
@@ -22,16 +22,12 @@ skipped_total=0
 main() {
   case "${1:-}" in
     "")
-      scripts/deps.sh
+      scripts/deps.sh --fuzz
       with_mappings_that_sanitizers_know "$@"
       stage "layers" python_check tests/layers_test.py
       stage "tests, address and undefined sanitizers" ctest_preset dev dev
       stage "laws, address and undefined sanitizers" laws dev 20000
-      ;;
-    --more)
-      scripts/deps.sh --fuzz
-      with_mappings_that_sanitizers_know "$@"
-      stage "scenarios of many processes" ctest_preset dev scenarios
+      stage "scenarios, address and undefined sanitizers" ctest_preset dev scenarios
       stage "tests, thread sanitizer" ctest_preset tsan tsan
       stage "fuzzing" fuzz
       ;;
@@ -42,7 +38,7 @@ main() {
       stage "laws" laws quick 2000
       ;;
     *)
-      echo "usage: scripts/test.sh [--quick|--more]" >&2
+      echo "usage: scripts/test.sh [--quick]" >&2
       exit 2
       ;;
   esac

@@ -35,9 +35,9 @@ struct AgentOptions {
   std::string server = "tcp://127.0.0.1:7117";  // request endpoint; the others are learnt from the welcome
   std::string actor;                            // 1 to 128 bytes
   milliseconds connect_timeout{5000};
-  milliseconds submit_timeout{30000};      // of the blocking calls; the outbox keeps trying meanwhile
-  std::size_t outbox_deltas_max = 10'000;  // deltas without a receipt; more are refused with Fault::busy
-  std::shared_ptr<net::Context> context;   // null: one of its own
+  milliseconds submit_timeout{30000};       // of the blocking calls; the outbox keeps trying meanwhile
+  std::size_t outbox_deltas_max = 10'000;   // deltas without a receipt; more are refused with Fault::busy
+  std::shared_ptr<net::Context> context{};  // null: one of its own
 };
 
 // Builds a delta fluently. Made from a Context it carries that context's base, so nobody can forget or invent what was

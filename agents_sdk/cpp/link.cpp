@@ -95,7 +95,11 @@ Result<Value> Link::query(const Value& body, milliseconds timeout) {
   };
   if (!post(ask)) return closed();
   if (auto answer = reply->wait(timeout)) return std::move(*answer);
-  return fail(Fault::unreachable, fmt::format("no answer to the question within {} ms", timeout.count()));
+  return fail(
+      Fault::unreachable,
+      fmt::format("no answer to the question within {} ms; is the query endpoint, which the server names (tafeld "
+                  "--query-listen), within reach?",
+                  timeout.count()));
 }
 
 void Link::join(std::shared_ptr<BoardFeed> board) {
@@ -112,7 +116,10 @@ Result<void> Link::follow(StreamOptions options, milliseconds timeout) {
   const std::string board = options.board;
   if (!post([options = std::move(options)](Loop& loop) { loop.follow(options); })) return closed();
   if (auto started = reply->wait(timeout)) return std::move(*started);
-  return fail(Fault::unreachable, fmt::format("no subscription to {} within {} ms", board, timeout.count()));
+  return fail(Fault::unreachable,
+              fmt::format("no subscription to {} within {} ms; is the feed endpoint, which the server names (tafeld "
+                          "--feed-listen), within reach?",
+                          board, timeout.count()));
 }
 
 void Link::unfollow(std::uint64_t number) {

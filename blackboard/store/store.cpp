@@ -102,6 +102,16 @@ Result<std::unique_ptr<Store>> Store::open(std::unique_ptr<Kv> kv, Random& rando
   return open_store_with_epoch(std::move(kv), random, to_hex(random.bytes(epoch_bytes)));
 }
 
+Result<void> renew_epoch(Kv& kv, Random& random) {
+  const auto found = read_epoch(kv);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return {};
+  const auto write = kv.write();
+  if (!write) return tl::unexpected(write.error());
+  if (auto put = put_record(**write, Table::meta, meta_epoch, to_hex(random.bytes(epoch_bytes))); !put) return put;
+  return (*write)->commit();
+}
+
 Result<std::unique_ptr<Store>> open_store_with_epoch(std::unique_ptr<Kv> kv, Random& random, const std::string& epoch) {
   const auto found = read_epoch(*kv);
   if (!found) return tl::unexpected(found.error());

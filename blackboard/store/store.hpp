@@ -95,6 +95,10 @@ class Store {
   virtual Result<Kv::Usage> usage() = 0;
 };
 
+// Gives the store in `kv` another epoch, as a copy that was put back needs: clients may know versions that it has not.
+// Does nothing where there is no store yet.
+Result<void> renew_epoch(Kv& kv, Random& random);
+
 // Epoch given by the caller, for tests that need a known one.
 Result<std::unique_ptr<Store>> open_store_with_epoch(std::unique_ptr<Kv> kv, Random& random, const std::string& epoch);
 

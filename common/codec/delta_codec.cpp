@@ -288,8 +288,8 @@ Refusal read_member(const std::string& key, const Value& value, Delta& delta) {
   if (key == "ops" || key == "json_patch" || is_short_verb(key)) return std::nullopt;  // read last
   return bad_value(
       fmt::format("unknown member {} of a delta; it may have id, board, base, epoch, expect, confidence, atomic, "
-                  "check, source and ops",
-                  brief(Value(key))));
+                  "check, source, and ops, json_patch or the short form's {}; accept and dismiss are ops",
+                  brief(Value(key)), spoken_list({short_verbs.begin(), short_verbs.end()})));
 }
 
 Refusal read_all_ops(const Value& value, Delta& delta) {

@@ -76,15 +76,15 @@ class OpReader {
     const Value* name = value_.find("op");
     const auto* text = name == nullptr ? nullptr : name->get_if<std::string>();
     if (value_.get_if<Map>() == nullptr) {
-      refuse("an op is a map, as {\"op\": \"set\", \"path\": \"budget.max\", \"value\": 15000}");
+      refuse_verb("an op is a map, as {\"op\": \"set\", \"path\": \"budget.max\", \"value\": 15000}");
     } else if (text == nullptr) {
       read_plain_path();
-      refuse("an op needs a member \"op\" that names its verb, as \"set\"");
+      refuse_verb("an op needs a member \"op\" that names its verb, as \"set\"");
     } else if (const Shape* shape = shape_of(*text)) {
       read_shape(*shape);
     } else {
       read_plain_path();
-      refuse(unknown_verb_message(*name));
+      refuse_verb(unknown_verb_message(*name));
     }
     return std::move(op_);
   }
@@ -127,6 +127,7 @@ class OpReader {
     return found == nullptr || found->is_nil() ? nullptr : found;
   }
 
+  void refuse_verb(std::string message) { keep({.is_verb = true, .message = std::move(message)}); }
   void refuse(std::string message) { keep({.is_path = false, .message = std::move(message)}); }
   void refuse_path(std::string message) { keep({.is_path = true, .message = std::move(message)}); }
   void keep(Malformed malformed) {

@@ -60,6 +60,7 @@ struct Source {
 
 // Why a decoder could not read an op; the judge turns it into the refusal that names the op.
 struct Malformed {
+  bool is_verb = false;       // it is not even known what the op would do; else its paths are looked at first
   bool is_path = false;       // bad_path instead of bad_value
   bool is_forbidden = false;  // forbidden: a copy of what may not be read
   bool at_its_turn = false;   // found by reading the board, so ops before it are judged first

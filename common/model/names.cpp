@@ -145,6 +145,7 @@ bool Path::is_below(const Path& ancestor) const {
 std::vector<std::string> board_segments(std::string_view board_id) { return split(board_id, '/'); }
 
 std::optional<std::string> board_id_defect(std::string_view id) {
+  if (id.empty()) return "it is missing; a board id is 1 to 8 segments joined by '/', as acme/trips/42";
   if (id.size() > limits::board_id_bytes_max) {
     return fmt::format("a board id of {} bytes; at most {} are allowed", id.size(), limits::board_id_bytes_max);
   }

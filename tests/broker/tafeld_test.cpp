@@ -150,6 +150,30 @@ TEST(Tafeld, KeepsWhatItAcknowledgedWhenItIsKilled) {
   }
 }
 
+TEST(Tafeld, ACopyThatWasPutBackHasAnotherEpochAndItsBoards) {
+  const TemporaryFolder folder;
+  std::vector<std::string> epochs;
+  for (const bool restored : {true, false, true}) {  // the first time there is nothing yet
+    auto arguments = usual(folder);
+    if (restored) arguments.emplace_back("--restored");
+    Tafeld tafeld(folder, arguments);
+    std::istringstream words(tafeld.line());
+    std::string request;
+    words >> request >> request;
+    net::Context context;
+    testing::WireClient client(context, request);
+    epochs.push_back(client.greet("analyst").epoch);
+    const auto receipt = client.submit(Map{{"id", "1"}, {"board", testing::board}, {"incr", Map{{"n", 1}}}});
+    ASSERT_TRUE(receipt && !receipt->error);
+    EXPECT_EQ(receipt->version, 1U);
+    EXPECT_EQ(receipt->epoch, epochs.back());
+    tafeld.signal(SIGTERM);
+    EXPECT_EQ(tafeld.wait(), 0);
+  }
+  EXPECT_EQ(epochs[1], epochs[0]);
+  EXPECT_NE(epochs[2], epochs[0]);
+}
+
 TEST(Tafeld, RefusesWithAReasonAndACode) {
   const TemporaryFolder folder;
   const auto refused = [&](std::vector<std::string> arguments, int code, const std::string& reason) {

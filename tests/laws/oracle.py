@@ -998,7 +998,7 @@ class Judgement:
         if is_blank(op.value):
             return Result("ignored_blank")
         if self.is_echo_of_extremum(op):
-            return self.with_current(unchanged("echo"), op.path, lambda shown: not equal(shown.number, op.value))
+            return self.with_current(unchanged("echo"), op.path, lambda shown: not equal(shown.value(), op.value))
         dot = self.dot(op, self.permit(op, op.path))
         self.check_place(op.path, op.verb)
         leaf = self.draft.leaf(op.path, self.now)
@@ -1007,7 +1007,7 @@ class Judgement:
         elif op.explicit is not None and op.explicit > leaf.rank:
             leaf = leaf._replace(rank=op.explicit)
         else:
-            return self.with_current(unchanged("echo"), op.path, lambda shown: not equal(shown.number, op.value))
+            return self.with_current(unchanged("echo"), op.path, lambda shown: not equal(shown.value(), op.value))
         self.put(op.path, leaf, dot)
         return Result("applied")
 
