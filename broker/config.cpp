@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <numeric>
@@ -153,6 +154,9 @@ Settings from_environment(const Environment& environment) {
 }
 
 Result<Settings> from_file(const std::string& file) try {
+  if (std::error_code error; std::filesystem::is_directory(file, error)) {
+    return fail(Fault::bad_config, "the file " + file + " of --config is a directory");
+  }
   std::ifstream stream(file);
   if (!stream)
     return fail(Fault::bad_config,

@@ -129,7 +129,9 @@ QueryLoop::QueryLoop(Clock& clock, std::unique_ptr<net::Router> router, QuerySer
 std::int64_t QueryLoop::turn() {
   sender_.retry();
   const std::int64_t steady_ms = clock_.steady_ms();
-  for (const Outbound& answer : service_.handle(receive(), clock_.wall_ms(), steady_ms)) sender_.answer(answer);
+  for (const Outbound& answer : service_.handle(receive(), clock_.wall_ms(), steady_ms)) {
+    if (!sender_.answer(answer)) service_.forget(answer.peer);
+  }
   service_.tick(steady_ms);
   if (service_.has_waiting()) return 0;
   return service_.is_verifying() ? retry_wait_ms : idle_wait_ms;

@@ -13,6 +13,7 @@
 
 #include "broker/config.hpp"
 #include "broker/server.hpp"
+#include "common/base/descriptors.hpp"
 
 namespace {
 
@@ -100,6 +101,7 @@ int run(broker::Config config) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   // Blocked before any thread exists, so that only the watch takes them. A closed stdout must not end the server.
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);

@@ -17,17 +17,20 @@ SendResult PeerSender::offer(const PeerId& peer, std::string_view bytes) {
   return waiting_.contains(peer) ? SendResult::full : send(peer, bytes);
 }
 
-void PeerSender::answer(const Outbound& outbound) {
-  if (offer(outbound.peer, outbound.bytes) != SendResult::full) return;
+bool PeerSender::answer(const Outbound& outbound) {
+  if (const SendResult result = offer(outbound.peer, outbound.bytes); result != SendResult::full) {
+    return result == SendResult::sent;
+  }
   std::deque<std::string>& queue = waiting_[outbound.peer];
   if (queue.size() < limits::backlog_answers_max &&
       waiting_bytes_ + outbound.bytes.size() <= limits::backlog_bytes_max) {
     waiting_bytes_ += outbound.bytes.size();
     queue.push_back(outbound.bytes);
-    return;
+    return true;
   }
   ++dropped_;
   if (queue.empty()) waiting_.erase(outbound.peer);
+  return true;
 }
 
 void PeerSender::retry() {

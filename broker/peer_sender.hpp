@@ -17,7 +17,8 @@ class PeerSender {
   explicit PeerSender(net::Router& router) : router_(router) {}
 
   // Sent or kept. Where too much waits it is dropped: a client that reads nothing asks again, under the same ids.
-  void answer(const Outbound& outbound);
+  // Tells whether the peer is still there.
+  bool answer(const Outbound& outbound);
   SendResult offer(const PeerId& peer, std::string_view bytes);
   void retry();
 

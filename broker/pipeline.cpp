@@ -63,9 +63,10 @@ ErrorInfo storage_error(const Failure& failure) {
     return error_of(ErrorCode::unavailable,
                     "the stored data of this board are damaged, so nothing is written to it: " + failure.message);
   }
-  ErrorInfo error = error_of(ErrorCode::storage_full,
-                             "the store has no room for this delta; reading and removing go on: send it again "
-                             "later, under the same id");
+  ErrorInfo error =
+      error_of(ErrorCode::storage_full,
+               "the store has no room for this delta; reading goes on, and for a while what only removes: send it "
+               "again later, under the same id");
   error.retryable = true;
   return error;
 }

@@ -42,13 +42,37 @@ std::vector<Outbound> QueryService::handle(const std::vector<Inbound>& messages,
   std::vector<Outbound> out;
   for (const Inbound& inbound : messages) accept(inbound, steady_ms, out);
   collect_verification(out);
-  for (std::size_t bytes = 0; !waiting_.empty() && bytes < limits::query_turn_bytes; waiting_.pop_front()) {
-    std::string answer = answer_to(waiting_.front(), now);
+  for (std::size_t bytes = 0; !turns_.empty() && bytes < limits::query_turn_bytes;) {
+    const Waiting waiting = take_next();
+    std::string answer = answer_to(waiting, now);
     if (answer.empty()) continue;  // comes later
     bytes += answer.size();
-    out.push_back({waiting_.front().peer, std::move(answer)});
+    out.push_back({waiting.peer, std::move(answer)});
   }
   return out;
+}
+
+QueryService::Waiting QueryService::take_next() {
+  const PeerId peer = turns_.front();
+  turns_.pop_front();
+  const auto queue = waiting_.find(peer);
+  Waiting next = std::move(queue->second.front());
+  queue->second.pop_front();
+  --waiting_count_;
+  if (queue->second.empty()) {
+    waiting_.erase(queue);
+  } else {
+    turns_.push_back(peer);
+  }
+  return next;
+}
+
+void QueryService::forget(const PeerId& peer) {
+  const auto queue = waiting_.find(peer);
+  if (queue == waiting_.end()) return;
+  waiting_count_ -= queue->second.size();
+  waiting_.erase(queue);
+  std::erase(turns_, peer);
 }
 
 void QueryService::accept(const Inbound& inbound, std::int64_t steady_ms, std::vector<Outbound>& out) {
@@ -65,11 +89,15 @@ void QueryService::accept(const Inbound& inbound, std::int64_t steady_ms, std::v
     return reply(
         bad_request(message->id, "the query endpoint takes hello, ping and query, not " + brief(Value(message->type))));
   }
-  if (waiting_.size() >= limits::queries_waiting_max) {
+  std::deque<Waiting>& queue = waiting_[inbound.peer];
+  if (queue.size() >= limits::queries_per_peer_max || waiting_count_ >= limits::queries_waiting_max) {
+    if (queue.empty()) waiting_.erase(inbound.peer);
     return reply(
         codec::error_message(message->id, error_of(ErrorCode::busy, "too many questions wait: ask again later")));
   }
-  waiting_.push_back({inbound.peer, session->actor, std::move(*message)});
+  if (queue.empty()) turns_.push_back(inbound.peer);
+  queue.push_back({inbound.peer, session->actor, std::move(*message)});
+  ++waiting_count_;
 }
 
 std::string QueryService::answer_to(const Waiting& waiting, TimeMs now) {

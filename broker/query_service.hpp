@@ -20,6 +20,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -40,10 +41,12 @@ class QueryService {
   // long one.
   std::vector<Outbound> handle(const std::vector<Inbound>& messages, TimeMs now, std::int64_t steady_ms);
   // True while kept questions wait: call `handle` (with or without new messages) again at once.
-  bool has_waiting() const { return !waiting_.empty(); }
+  bool has_waiting() const { return !turns_.empty(); }
   // True while a verification runs on its own thread: call `handle` again within some milliseconds to collect its
   // answer.
   bool is_verifying() const { return verifying_.has_value(); }
+  // The peer is gone: what it asked is not worth answering.
+  void forget(const PeerId& peer);
   void tick(std::int64_t steady_ms);
 
  private:
@@ -60,6 +63,7 @@ class QueryService {
   };
 
   void accept(const Inbound& inbound, std::int64_t steady_ms, std::vector<Outbound>& out);
+  Waiting take_next();
   // The message that answers; empty where the answer comes later.
   std::string answer_to(const Waiting& waiting, TimeMs now);
   tl::expected<std::string, ErrorInfo> stat();
@@ -70,7 +74,10 @@ class QueryService {
   const RoleTable& roles_;
   Sessions sessions_;
   StatsOf stats_of_;
-  std::deque<Waiting> waiting_;
+  std::map<PeerId, std::deque<Waiting>> waiting_;  // no empty queues
+  std::deque<PeerId> turns_;                       // each peer of `waiting_` once: one question a turn, so that nobody
+                                                   // waits for more than one question of each other peer
+  std::size_t waiting_count_ = 0;
   std::optional<Verification> verifying_;  // one at a time: it reads the whole log of a board
 };
 

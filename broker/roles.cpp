@@ -187,6 +187,9 @@ Result<RoleTable> read_roles(std::string_view json, const std::string& place) {
 }
 
 Result<RoleTable> load_roles(const std::filesystem::path& file) {
+  if (std::error_code error; std::filesystem::is_directory(file, error)) {
+    return fail(Fault::bad_config, "the roles file " + file.string() + " is a directory");
+  }
   std::ifstream stream(file, std::ios::binary);
   const std::string json((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (!stream.is_open() || stream.bad()) {

@@ -49,6 +49,7 @@ Result<Connection> Connection::open(const Arguments& arguments) {
 
   sdk::AgentOptions options;
   options.server = server_of(arguments);
+  if (options.server.empty()) return fail(Fault::bad_config, "--server needs an endpoint, as tcp://127.0.0.1:7117");
   options.outbox_deltas_max = limits::pipeline_deltas_max;
   if (*timeout) options.connect_timeout = options.submit_timeout = **timeout;
   auto actor = actor_of(arguments);

@@ -18,10 +18,9 @@ ErrorInfo error_at(ErrorCode code, std::optional<std::string> path, std::string 
   return error;
 }
 
-// {"version": …, "value": …} of a guarded path; no value where the actor may not read it.
-Value guard_of(const Draft& before, const Path& path, const Rights& rights) {
+// {"version": …, "value": …} of a guarded path that the actor may read.
+Value guard_of(const Draft& before, const Path& path) {
   Value guard(Map{{"version", Value(last_change(before, path))}});
-  if (!rights.may_read(path)) return guard;
   auto value = shown_value(before, path);
   guard.set("value", value ? std::move(*value) : Value());
   return guard;
@@ -68,14 +67,17 @@ struct Checker {
   std::optional<ErrorInfo> check_value(const Guard& guard, const Value& expected) const {
     if (const auto defect = find_defect(expected))
       return error_at(ErrorCode::bad_value, guard.text, "expect: " + defect->message);
-    if (rights.may_read(guard.path)) return std::nullopt;
+    if (may_read_all(before, rights, guard.path)) return std::nullopt;
     return error_at(ErrorCode::forbidden, guard.text,
-                    fmt::format("{} may not be read, so no value of it can be expected", guard.text));
+                    fmt::format("not all of {} may be read, so no value of it can be expected", guard.text));
   }
 
   std::optional<ErrorInfo> check_version(const Guard& guard, Version expected) const {
     const Version found = last_change(before, guard.path);
     if (found == expected) return std::nullopt;
+    if (!may_read_all(before, rights, guard.path)) {
+      return stale(guard, Value(expected), fmt::format("{} was not last changed at version {}", guard.text, expected));
+    }
     return stale(guard, Value(expected),
                  fmt::format("{} was last changed at version {}, not {}; read it again and decide anew", guard.text,
                              found, expected));
@@ -84,9 +86,11 @@ struct Checker {
   ErrorInfo stale(const Guard& guard, Value expected, std::string message) const {
     ErrorInfo error = error_at(ErrorCode::stale, guard.text, std::move(message));
     error.expected = std::move(expected);
-    error.found = guard_of(before, guard.path, rights);
     Value all{Map{}};
-    for (const Guard& each : guards) all.set(each.text, guard_of(before, each.path, rights));
+    for (const Guard& each : guards) {
+      if (may_read_all(before, rights, each.path)) all.set(each.text, guard_of(before, each.path));
+    }
+    if (const Value* found = all.find(guard.text)) error.found = *found;
     error.guards = std::move(all);
     return error;
   }

@@ -92,6 +92,7 @@ class OpsJudge {
   Verdict<std::vector<OpOutcome>> run_once(const std::set<std::size_t>& rejected,
                                            const std::vector<OpOutcome>& before) {
     draft_.back_to(0);
+    unset_leaves_ = 0;
     const LastWord last_word(plan_, rejected);
     std::vector<OpOutcome> results;
     for (const PlannedOp& op : plan_) {
@@ -125,11 +126,12 @@ class OpsJudge {
     const Writing writing{draft_, schema_, rights_, delta_, stamp_, last_word, op};
     for (const Task& task : op.tasks) {
       if (task.type == Task::Type::unset) {
-        auto leaves = unset_all(writing, task);
+        auto leaves = unset_all(writing, task, limits::delta_leaves_max - unset_leaves_);
         if (!leaves) {
           outcome.error = leaves.error();
           return outcome;
         }
+        unset_leaves_ += leaves->size();
         std::move(leaves->begin(), leaves->end(), std::back_inserter(outcome.leaves));
         continue;
       }
@@ -189,12 +191,22 @@ class OpsJudge {
   const Stamp& stamp_;
   std::vector<PlannedOp> plan_;
   Draft draft_;
+  std::size_t unset_leaves_ = 0;  // that this round's unsets have reached
 };
 
 std::vector<PlannedOp> plan_all(const std::vector<Op>& ops, const Schema& schema, const Draft& before) {
   std::vector<PlannedOp> plan;
+  std::size_t said = 0;  // leaves and elements
   for (std::size_t i = 0; i < ops.size(); ++i) {
     PlannedOp op = plan_op(ops[i], i, schema);
+    for (const Task& task : op.tasks)
+      said += 1 + task.add.size() + task.remove.size() + (task.reset ? task.reset->size() : 0);
+    if (!op.error && said > limits::delta_leaves_max) {
+      op.tasks.clear();
+      op.error = refusal(
+          ErrorCode::too_large, i, ops[i].path,
+          fmt::format("a delta that speaks of more than {} leaves and elements: split it", limits::delta_leaves_max));
+    }
     if (!op.error && op.tasks.size() == 1 && op.tasks.front().type == Task::Type::accept) {
       const auto cell = before.cell(suggestion_key(op.tasks.front().path, op.tasks.front().mark));
       const auto* suggestion = cell ? std::get_if<SuggestionCell>(&*cell) : nullptr;
@@ -303,6 +315,13 @@ std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome,
   return current;
 }
 
+// A receipt repeats so much of the board and no more: it is remembered in the log.
+void keep_within(std::size_t& room, Value& value) {
+  const std::size_t bytes = canonical(value).size();
+  if (bytes > room) value = Value();
+  room -= std::min(room, bytes);
+}
+
 OpResult result_of(const PlannedOp& op, const OpOutcome& outcome, const Draft& draft, const Rights& rights) {
   if (outcome.error) {
     OpResult result;
@@ -341,8 +360,11 @@ tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& s
   }
   const auto outcomes = ops_judge.run();
   if (!outcomes) return tl::unexpected(outcomes.error());
+  std::size_t room = limits::current_bytes_max;
   for (std::size_t i = 0; i < outcomes->size(); ++i) {
-    judgement.results.push_back(result_of(ops_judge.plan()[i], (*outcomes)[i], ops_judge.draft(), rights));
+    OpResult result = result_of(ops_judge.plan()[i], (*outcomes)[i], ops_judge.draft(), rights);
+    if (result.current) keep_within(room, result.current->value);
+    judgement.results.push_back(std::move(result));
   }
   judgement.changes = ops_judge.draft().changes();
   return judgement;

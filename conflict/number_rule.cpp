@@ -17,8 +17,9 @@ std::optional<CellType> current(const Draft& draft, const Path& path) {
 
 ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t total, std::int64_t by,
                         std::string_view bound) {
-  return writing.refused(ErrorCode::out_of_bounds, path,
-                         fmt::format("{} is {}; adding {} leaves {}", path.text(), total, by, bound));
+  std::string message = fmt::format("{} is {}; adding {} leaves {}", path.text(), total, by, bound);
+  if (!writing.rights.may_read(path)) message = fmt::format("adding {} to {} leaves {}", by, path.text(), bound);
+  return writing.refused(ErrorCode::out_of_bounds, path, std::move(message));
 }
 
 std::optional<ErrorInfo> check_total(const Writing& writing, const Path& path, std::int64_t before, std::int64_t by,

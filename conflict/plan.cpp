@@ -204,14 +204,6 @@ struct Planner {
   }
 };
 
-bool contains(const std::vector<Value>& elements, const Value& wanted) {
-  return std::find(elements.begin(), elements.end(), wanted) != elements.end();
-}
-
-bool unsets(const Task& task, const Path& path) {
-  return task.type == Task::Type::unset && path.is_at_or_below(task.path);
-}
-
 }  // namespace
 
 ErrorInfo refusal(ErrorCode code, std::size_t op, std::string path, std::string message) {
@@ -231,51 +223,6 @@ PlannedOp plan_op(const Op& op, std::size_t index, const Schema& schema) {
   planned.error = planner.run(planned.ttl_ms);
   if (!planned.error) planned.tasks = std::move(planner.tasks);
   return planned;
-}
-
-template <class Speaks>
-bool LastWord::any_later(std::size_t after_op, Speaks speaks) const {
-  for (std::size_t i = after_op + 1; i < ops_.size(); ++i) {
-    if (ops_[i].error || rejected_.contains(i)) continue;
-    const PlannedOp& op = ops_[i];
-    if (std::any_of(op.tasks.begin(), op.tasks.end(), [&](const Task& task) { return speaks(op, task); })) return true;
-  }
-  return false;
-}
-
-bool LastWord::on_register(const Path& path, std::size_t after_op) const {
-  return any_later(after_op, [&](const PlannedOp& op, const Task& task) {
-    const bool accepts = task.type == Task::Type::accept && op.speaks_of_register;
-    const bool writes = (task.type == Task::Type::set || accepts) && task.path == path;
-    return writes || unsets(task, path);
-  });
-}
-
-bool LastWord::on_all_elements(const Path& path, bool holds_another_kind, std::size_t after_op) const {
-  return any_later(after_op, [&](const PlannedOp&, const Task& task) {
-    const bool sets_list = !holds_another_kind && task.is_list;
-    const bool resets = task.path == path && (sets_list || (task.type == Task::Type::patch && task.reset));
-    return resets || unsets(task, path);
-  });
-}
-
-bool LastWord::on_element(const Path& path, const Value& element, std::size_t after_op) const {
-  return any_later(after_op, [&](const PlannedOp&, const Task& task) {
-    if (task.path != path) return false;
-    if (task.type == Task::Type::add_item) return task.value == element;
-    return task.type == Task::Type::patch && (contains(task.add, element) || contains(task.remove, element));
-  });
-}
-
-bool LastWord::is_patched_before(const Path& path, std::size_t before_op) const {
-  for (std::size_t i = 0; i < before_op && i < ops_.size(); ++i) {
-    if (ops_[i].error || rejected_.contains(i)) continue;
-    const auto patches = [&](const Task& task) {
-      return task.path == path && (task.type == Task::Type::patch || task.type == Task::Type::add_item);
-    };
-    if (std::any_of(ops_[i].tasks.begin(), ops_[i].tasks.end(), patches)) return true;
-  }
-  return false;
 }
 
 }  // namespace tafel::conflict

@@ -1,9 +1,7 @@
-// First pass over a delta: the form of every op is checked, maps are spread over their leaves, and what each op speaks
-// of is known, so that the last word on a leaf or element can stand.
+// First pass over a delta: the form of every op is checked, and maps are spread over their leaves.
 #pragma once
 
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -55,27 +53,5 @@ struct PlannedOp {
 PlannedOp plan_op(const Op& op, std::size_t index, const Schema& schema);
 
 ErrorInfo refusal(ErrorCode code, std::size_t op, std::string path, std::string message);
-
-// What the later ops of a delta speak of: an earlier op is void there.
-class LastWord {
- public:
-  // `rejected` ops speak of nothing.
-  LastWord(const std::vector<PlannedOp>& ops, const std::set<std::size_t>& rejected) : ops_(ops), rejected_(rejected) {}
-
-  bool on_register(const Path& path, std::size_t after_op) const;
-  // A reset or an unset speaks of every element. A list that is set is a reset where the path holds a set, or nothing
-  // yet.
-  bool on_all_elements(const Path& path, bool holds_another_kind, std::size_t after_op) const;
-  bool on_element(const Path& path, const Value& element, std::size_t after_op) const;
-  // An earlier op of the delta is a patch of this path.
-  bool is_patched_before(const Path& path, std::size_t before_op) const;
-
- private:
-  template <class Speaks>
-  bool any_later(std::size_t after_op, Speaks speaks) const;
-
-  const std::vector<PlannedOp>& ops_;
-  const std::set<std::size_t>& rejected_;
-};
 
 }  // namespace tafel::conflict

@@ -9,6 +9,7 @@
 
 #include "conflict/draft.hpp"
 #include "conflict/judge.hpp"
+#include "conflict/last_word.hpp"
 #include "conflict/plan.hpp"
 
 namespace tafel::conflict {
@@ -58,7 +59,8 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task);
 LeafVerdict write_entry(const Writing& writing, const Task& task);  // append
 LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right);
 // One result per leaf at or below the path; empty when there is none.
-tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task);
+tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task,
+                                                            std::size_t leaves_max);
 LeafVerdict accept_suggestion(const Writing& writing, const Task& task);
 LeafVerdict dismiss_suggestion(const Writing& writing, const Task& task);
 

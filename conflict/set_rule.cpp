@@ -7,8 +7,12 @@
 namespace tafel::conflict {
 namespace {
 
-bool contains(const std::vector<Value>& elements, const Value& wanted) {
-  return std::find(elements.begin(), elements.end(), wanted) != elements.end();
+using ElementIds = std::set<std::string>;
+
+ElementIds ids_of(const std::vector<Value>& elements) {
+  ElementIds ids;
+  for (const Value& element : elements) ids.insert(element_id(element));
+  return ids;
 }
 
 std::optional<ElementCell> as_element(const std::optional<Cell>& cell) {
@@ -84,18 +88,21 @@ SetIntent set_intent(const Writing& writing, const Path& path, const std::vector
     intent.some_void = true;
     return intent;
   }
-  std::set<std::string> wanted;  // element ids of A
+  ElementIds wanted;  // of A
+  const ElementIds added = ids_of(add);
+  const ElementIds removed = ids_of(remove);
+  const ElementIds final = ids_of(reset.value_or(std::vector<Value>{}));
   const auto want = [&](const Value& element) {
-    if (wanted.insert(element_id(element)).second && !is_void(element))
-      intent.wanted.push_back({element, contains(add, element)});
+    const std::string id = element_id(element);
+    if (wanted.insert(id).second && !is_void(element)) intent.wanted.push_back({element, added.contains(id)});
   };
   if (reset) {
     for (const Value& element : *reset) {
-      if (!contains(remove, element)) want(element);
+      if (!removed.contains(element_id(element))) want(element);
     }
   }
   for (const Value& element : add) want(element);
-  std::set<std::string> unwanted;
+  ElementIds unwanted;
   const auto reject = [&](const Value& element) {
     const std::string id = element_id(element);
     if (!wanted.contains(id) && unwanted.insert(id).second && !is_void(element)) intent.unwanted.push_back(element);
@@ -110,7 +117,7 @@ SetIntent set_intent(const Writing& writing, const Path& path, const std::vector
     });
     for (const auto& [key, cell] : seen) {
       const Value& element = std::get<ElementCell>(cell).value;
-      if (!contains(*reset, element)) reject(element);
+      if (!final.contains(element_id(element))) reject(element);
     }
   }
   return intent;

@@ -84,6 +84,14 @@ std::optional<Value> shown_value(const Draft& draft, const Path& path) {
   return root;
 }
 
+bool may_read_all(const Draft& draft, const Rights& rights, const Path& path) {
+  if (rights.may_read_everything()) return true;
+  if (draft.kind(path)) return rights.may_read(path);
+  const auto leaves = draft.leaves_below(path, limits::delta_leaves_max + 1);
+  if (leaves.empty() || leaves.size() > limits::delta_leaves_max) return rights.may_read(path);  // nothing is shown
+  return std::all_of(leaves.begin(), leaves.end(), [&](const auto& leaf) { return rights.may_read(leaf.first); });
+}
+
 bool is_inside_list(const Draft& draft, const Path& path) {
   for (std::optional<Path> at = path, parent = at->parent(); parent; at = parent, parent = at->parent()) {
     if (!is_index(at->segments().back())) continue;

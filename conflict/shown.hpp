@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "common/model/receipt.hpp"
+#include "common/model/rights.hpp"
 #include "conflict/draft.hpp"
 
 namespace tafel::conflict {
@@ -15,6 +16,9 @@ std::optional<Current> shown_leaf(const Draft& draft, const Path& path, bool who
 // The value at a path: of the leaf, or nested maps of what lies below; nullopt when nothing is there, or more than
 // limits::delta_leaves_max leaves are.
 std::optional<Value> shown_value(const Draft& draft, const Path& path);
+
+// The actor may read every leaf at or below the path: what shown_value shows, it may see.
+bool may_read_all(const Draft& draft, const Rights& rights, const Path& path);
 
 // The path is an index ("0", "-") below a leaf that shows a list: no field lies there.
 bool is_inside_list(const Draft& draft, const Path& path);

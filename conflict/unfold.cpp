@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "common/base/limits.hpp"
 #include "conflict/shown.hpp"
 
 namespace tafel::conflict {
 namespace {
-
-constexpr std::size_t reading_ops_max = 64;  // each one runs the ops before it
 
 bool reads(const Op& op) { return op.verb == Verb::copy || op.verb == Verb::move; }
 
@@ -26,13 +25,13 @@ void fill_in(Op& op, const Rights& rights, const Draft& draft) {
   }
   const auto path = Path::parse(op.path);
   if (op.verb == Verb::move && path && path->is_below(*from)) return;  // its form is refused
+  if (!may_read_all(draft, rights, *from)) {
+    op.malformed = unreadable(true, fmt::format("not all of {} may be read", op.from));
+    return;
+  }
   const auto value = shown_value(draft, *from);
   if (!value) {
     op.malformed = unreadable(false, fmt::format("there is nothing at {} to {}", op.from, name_of(op.verb)));
-    return;
-  }
-  if (!rights.may_read(*from)) {
-    op.malformed = unreadable(true, fmt::format("{} may not be read", op.from));
     return;
   }
   op.value = *value;
@@ -48,9 +47,9 @@ std::vector<Op> unfold(const Delta& delta, const Rights& rights, const RunBefore
   std::size_t reading = 0;
   for (Op op : delta.ops) {
     if (reads(op) && !op.malformed) {
-      if (++reading > reading_ops_max) {
+      if (++reading > limits::delta_reads_max) {
         op.malformed =
-            Malformed{.message = fmt::format("more than {} copy and move ops in one delta", reading_ops_max)};
+            Malformed{.message = fmt::format("more than {} copy and move ops in one delta", limits::delta_reads_max)};
       } else {
         fill_in(op, rights, run_before(ops));
       }

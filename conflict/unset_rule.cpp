@@ -98,9 +98,11 @@ tl::expected<Removal, ErrorInfo> remove_counter(const Writing& writing, const Pa
   const FieldRule& rule = writing.schema.rule(path);
   if (__builtin_sub_overflow(cell.total, seen->total, &rest) || rest < rule.floor.value_or(INT64_MIN) ||
       rest > rule.ceil.value_or(INT64_MAX)) {
+    const bool may_read = writing.rights.may_read(path);
     return tl::unexpected(writing.refused(
         ErrorCode::out_of_bounds, path,
-        fmt::format("{} is {}; taking {} away leaves its range", path.text(), cell.total, seen->total)));
+        may_read ? fmt::format("{} is {}; taking {} away leaves its range", path.text(), cell.total, seen->total)
+                 : fmt::format("taking away what was seen of {} leaves its range", path.text())));
   }
   removal.removed = true;
   cell.total = rest;
@@ -164,17 +166,20 @@ LeafVerdict unset_leaf(const Writing& writing, const Path& path, Kind kind, Conf
   return result;
 }
 
-tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task) {
+tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task,
+                                                            std::size_t leaves_max) {
   std::vector<std::pair<Path, Kind>> leaves;
   if (const auto kind = writing.draft.kind(task.path)) {
     leaves.emplace_back(task.path, *kind);
   } else {
-    leaves = writing.draft.leaves_below(task.path, limits::delta_leaves_max + 1);
+    leaves = writing.draft.leaves_below(task.path, leaves_max + 1);
   }
-  if (leaves.size() > limits::delta_leaves_max) {
-    return tl::unexpected(writing.refused(ErrorCode::too_large, task.path,
-                                          fmt::format("more than {} fields lie below {}; unset smaller parts",
-                                                      limits::delta_leaves_max, task.path.text())));
+  if (leaves.size() > leaves_max) {
+    return tl::unexpected(
+        writing.refused(ErrorCode::too_large, task.path,
+                        fmt::format("the unsets of one delta may reach {} fields, with those below {} "
+                                    "there are more: unset smaller parts",
+                                    limits::delta_leaves_max, task.path.text())));
   }
   std::vector<LeafOutcome> results;
   if (leaves.empty()) {
@@ -191,6 +196,11 @@ tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writi
       continue;
     }
     const auto confidence = writing.permitted(path, Right::unset);
+    if (!confidence && !writing.rights.may_read(path)) {  // its name is not told either
+      return tl::unexpected(writing.refused(
+          ErrorCode::forbidden, task.path,
+          fmt::format("{} may not unset everything at and below {}", writing.stamp.actor, task.path.text())));
+    }
     if (!confidence) return tl::unexpected(confidence.error());
     auto leaf = unset_leaf(writing, path, kind, *confidence);
     if (!leaf) return tl::unexpected(leaf.error());

@@ -12,7 +12,9 @@
 namespace tafel::sdk {
 namespace {
 
-bool is_put_off(ErrorCode code) { return code == ErrorCode::busy || code == ErrorCode::unavailable; }
+bool is_put_off(const ErrorInfo& error) {
+  return error.code == ErrorCode::busy || (error.code == ErrorCode::unavailable && error.retryable);
+}
 
 Receipt refusal_of(const Outbox::Entry& entry, ErrorInfo error) {
   Receipt receipt;
@@ -71,7 +73,7 @@ std::vector<Outbox::Done> Outbox::receipts(std::uint64_t message_id, std::vector
   if (!fits(receipts)) return refused(message_id, foreign_answer(sent_.front().delta_id), now);
   std::vector<Done> done;
   for (Receipt& receipt : receipts) {
-    if (receipt.error && is_put_off(receipt.error->code)) {
+    if (receipt.error && is_put_off(*receipt.error)) {
       put_off_.push_back(std::move(sent_.front()));
     } else {
       done.push_back({std::move(sent_.front()), std::move(receipt)});
@@ -91,7 +93,7 @@ std::vector<Outbox::Done> Outbox::receipts(std::uint64_t message_id, std::vector
 std::vector<Outbox::Done> Outbox::refused(std::uint64_t message_id, const ErrorInfo& error, std::int64_t now) {
   if (sent_.empty() || message_id != sent_id_) return {};
   std::vector<Done> done;
-  if (is_put_off(error.code)) {
+  if (is_put_off(error)) {
     reconnected();
     wait_out(now);
   } else if (sent_.size() > 1) {

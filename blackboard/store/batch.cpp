@@ -1,5 +1,7 @@
 #include "blackboard/store/batch.hpp"
 
+#include <algorithm>
+
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/cell_writer.hpp"
@@ -50,6 +52,9 @@ Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& 
                                  const conflict::Stamp& stamp) {
   const auto board = open(delta.board);
   if (!board) return tl::unexpected(board.error());
+  const bool removes = std::none_of(judgement.changes.begin(), judgement.changes.end(),
+                                    [](const Change& change) { return change.image.has_value(); });
+  kv_->use_reserve(removes);
   auto event = kept(write_event(**board, delta, judgement, stamp));
   if (!event || delta.id.empty()) return event;
   ReceiptRecord receipt;
@@ -63,6 +68,7 @@ Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& 
 
 Result<void> StoreBatch::remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) {
   if (delta.id.empty()) return {};
+  kv_->use_reserve(false);
   const auto board = open(delta.board);
   if (!board) return tl::unexpected(board.error());
   return kept(write_receipt(**board, delta, receipt, actor, now));
@@ -70,6 +76,7 @@ Result<void> StoreBatch::remember(const Delta& delta, const std::string& actor, 
 
 Result<void> StoreBatch::commit() {
   if (failure_) return tl::unexpected(*failure_);
+  kv_->use_reserve(true);  // the heads of what was let in
   for (const auto& [id, board] : boards_) {
     if (!board.is_changed) continue;
     const auto put = kept(put_record(*kv_, Table::boards, id, encode_board(board.record)));

@@ -42,6 +42,8 @@ class KvWrite : public KvRead {
   // A failure of `put` or `erase` ends the transaction.
   virtual Result<void> put(Table table, std::string_view key, std::string_view value) = 0;
   virtual Result<void> erase(Table table, std::string_view key) = 0;
+  // Whether what is put from now on may take the room that is kept for removals.
+  virtual void use_reserve(bool /*use*/) {}
   // Durable when it returns: synced to disk. After a failure other than Fault::full the state on disk is unknown and
   // the store must be opened anew. Without commit, nothing of the transaction remains.
   virtual Result<void> commit() = 0;

@@ -162,18 +162,25 @@ class Environment {
     return bytes - std::min(bytes, *free * page_bytes());
   }
 
-  // How many bytes may still be added; 0 when additions are refused.
-  Result<std::uint64_t> room() {
+  // How many bytes may still be added.
+  struct Room {
+    std::uint64_t additions = 0;
+    std::uint64_t removals = 0;  // at least as many: what a removal writes, its event above all, goes on for longer
+  };
+  Result<Room> room() {
     const auto space = directory_.space();
     if (!space) return tl::unexpected(space.error());
     const std::uint64_t reserve = options_.disk_reserve_bytes.value_or(
         std::max<std::uint64_t>(limits::store_reserve_bytes_min, space->total_bytes / 20));
-    if (space->free_bytes < reserve) return 0;
-    const std::uint64_t line = quota() / 10 * 9;
+    const std::uint64_t for_additions = quota() / 20 * 18;
+    const std::uint64_t for_removals = quota() / 20 * 19;
     // Counting the free pages costs a walk over their list: only when it decides something.
-    const auto used = file_bytes() < line / 2 ? Result<std::uint64_t>(file_bytes()) : used_bytes();
-    if (!used) return used;
-    return line - std::min(line, *used);
+    const auto used = file_bytes() < for_additions / 2 ? Result<std::uint64_t>(file_bytes()) : used_bytes();
+    if (!used) return tl::unexpected(used.error());
+    const auto left = [&](std::uint64_t line, std::uint64_t kept_free) {
+      return space->free_bytes < kept_free ? 0 : line - std::min(line, *used);
+    };
+    return Room{left(for_additions, reserve), left(for_removals, reserve / 2)};
   }
 
  private:
@@ -281,7 +288,7 @@ class LmdbRead final : public KvRead {
 
 class LmdbWrite final : public KvWrite {
  public:
-  LmdbWrite(std::shared_ptr<Environment> environment, TransactionPointer transaction, std::uint64_t room)
+  LmdbWrite(std::shared_ptr<Environment> environment, TransactionPointer transaction, Environment::Room room)
       : environment_(std::move(environment)), transaction_(std::move(transaction)), room_(room) {}
   ~LmdbWrite() override {
     transaction_.reset();
@@ -303,7 +310,8 @@ class LmdbWrite final : public KvWrite {
     TAFEL_CHECK(is_key(key), "a key has 1 to 511 bytes");
     added_ += key.size() + value.size();
     // Well before LMDB's own end: a full map can not even be emptied, since that takes pages too.
-    if (added_ > room_) return given_up(fail(Fault::full, "the store is full: its quota or the disk has no room left"));
+    if (added_ > (uses_reserve_ ? room_.removals : room_.additions))
+      return given_up(fail(Fault::full, "the store is full: its quota or the disk has no room left"));
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
     const int code = mdb_put(transaction_.get(), environment_->table(table), &key_val, &value_val, 0);
@@ -319,6 +327,8 @@ class LmdbWrite final : public KvWrite {
     if (code != 0 && code != MDB_NOTFOUND) return given_up(lmdb_failure("write", code));
     return {};
   }
+
+  void use_reserve(bool use) override { uses_reserve_ = use; }
 
   Result<void> commit() override {
     if (!transaction_) return closed_failure();
@@ -343,8 +353,9 @@ class LmdbWrite final : public KvWrite {
 
   std::shared_ptr<Environment> environment_;
   TransactionPointer transaction_;
-  const std::uint64_t room_;
+  const Environment::Room room_;
   std::uint64_t added_ = 0;
+  bool uses_reserve_ = false;
 };
 
 class LmdbKv final : public Kv {

@@ -20,11 +20,13 @@ inline constexpr std::size_t source_bytes_max = 2048;  // a delta's source, enco
 
 // Deltas
 inline constexpr std::size_t delta_ops_max = 1024;
-inline constexpr std::size_t delta_leaves_max = 4096;     // leaves and elements that one delta may speak of
-inline constexpr std::size_t siblings_max = 256;          // unresolved concurrent values of one register
-inline constexpr std::size_t suggestions_max = 16;        // held suggestions per field; the oldest is dropped
-inline constexpr std::size_t rejudge_rounds_max = 8;      // passes over a delta with atomic: false
-inline constexpr std::size_t current_elements_max = 256;  // a larger set or log is not repeated in a receipt
+inline constexpr std::size_t delta_leaves_max = 4096;  // leaves and elements that one delta may speak of
+inline constexpr std::size_t siblings_max = 256;       // unresolved concurrent values of one register
+inline constexpr std::size_t suggestions_max = 16;     // held suggestions per field; the oldest is dropped
+inline constexpr std::size_t rejudge_rounds_max = 8;   // passes over a delta with atomic: false
+inline constexpr std::size_t delta_reads_max = 8;      // copy and move ops of one delta; each runs the ops before it
+inline constexpr std::size_t current_bytes_max = 64 * 1024;  // values of `current` in one receipt
+inline constexpr std::size_t current_elements_max = 256;     // a larger set or log is not repeated in a receipt
 
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
@@ -39,8 +41,8 @@ inline constexpr std::size_t message_objects_max = 32 * 1024;      // decoded ob
 inline constexpr std::size_t sessions_max = 10'000;                // peers with a session, per socket
 inline constexpr std::int64_t session_idle_ms = 600'000;           // a peer that is silent for so long says hello again
 inline constexpr std::int64_t session_idle_crowded_ms = 60'000;    // the same while the table of sessions is full
-inline constexpr int request_send_queue = 256;  // messages that a socket holds for one peer that reads nothing
-inline constexpr int query_send_queue = 32;
+inline constexpr int request_send_queue = 16;  // messages that a socket holds for one peer that reads nothing
+inline constexpr int query_send_queue = 2;
 inline constexpr int feed_send_queue = 64;
 inline constexpr std::size_t backlog_answers_max = 64;  // answers that wait for one peer whose queue is full
 inline constexpr std::size_t backlog_bytes_max = 64 * 1024 * 1024;  // the same for all peers of a socket
@@ -50,6 +52,7 @@ inline constexpr std::size_t subscription_paths_max = 64;
 // Queries
 inline constexpr std::size_t query_load_bytes = 8 * 1024 * 1024;  // cells read for one answer that is not paged
 inline constexpr std::size_t query_turn_bytes = 1024 * 1024;      // answers made in one turn (the last may exceed it)
+inline constexpr std::size_t queries_per_peer_max = 256;          // of these from one peer
 inline constexpr std::size_t queries_waiting_max = 4'096;         // questions that wait for a later turn
 inline constexpr std::size_t boards_page_max = 1'000;             // boards in one answer
 

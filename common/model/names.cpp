@@ -61,6 +61,12 @@ bool match(const std::string* part, const std::string* part_end, const std::stri
 // The parts of a pattern are segments like any other.
 std::optional<Failure> parts_defect(std::string_view pattern, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
+    if (part.find('*') != std::string::npos && part != "*" && part != "**") {
+      return Failure{Fault::bad_config,
+                     fmt::format("the pattern \"{}\": * stands for a whole segment, ** for any number of them; \"{}\" "
+                                 "would match itself only",
+                                 pattern, part)};
+    }
     if (auto defect = segment_defect(part))
       return Failure{Fault::bad_config, fmt::format("the pattern \"{}\": {}", pattern, *defect)};
   }

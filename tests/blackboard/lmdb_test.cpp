@@ -187,6 +187,27 @@ TEST(Lmdb, AFullStoreCanBeEmptied) {
   EXPECT_EQ(fault_of(try_put(*kv, "new", std::string(10'000, 'x'))), "none");
 }
 
+TEST(Lmdb, AFullStoreStillTakesWhatARemovalWritesUpToABound) {
+  const OnLmdb place;
+  LmdbOptions options = place.options();
+  options.quota_bytes = 1'000'000;
+  const auto kv = must(open_lmdb(options));
+  int stored = 0;
+  while (try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x'))) ++stored;
+  int removals = 0;
+  Result<void> put;
+  do {
+    const auto write = must(kv->write());
+    write->use_reserve(true);
+    put = write->put(Table::events, "event" + std::to_string(removals), std::string(1'000, 'x'));
+    if (!put) break;
+    must(write->commit());
+  } while (++removals < 1'000);
+  EXPECT_GT(removals, 5);
+  EXPECT_EQ(fault_of(put), "full");
+  EXPECT_LE(must(kv->usage()).bytes, options.quota_bytes);
+}
+
 TEST(Lmdb, AFullMapRefusesAdditionsWhileReadsGoOn) {
   const OnLmdb place;
   LmdbOptions options = place.options();

@@ -97,6 +97,13 @@ TEST(Config, AFileWithAnUnknownOptionIsRefusedByName) {
   EXPECT_EQ(refusal({"--config", file}), file + ": unknown option quotta: did you mean quota?");
 }
 
+TEST(Config, ADirectoryIsNoFile) {
+  const testing::TemporaryFolder folder;
+  const std::string here = folder.path().string();
+  EXPECT_NE(refusal({"--data", "/d", "--config", here}).find("is a directory"), std::string::npos);
+  EXPECT_NE(refusal({"--data", "/d", "--roles", here}).find("is a directory"), std::string::npos);
+}
+
 TEST(Endpoints, OnlyLoopbackAndIpcAreBound) {
   for (const char* fine : {"tcp://127.0.0.1:0", "tcp://127.5.6.7:80", "tcp://[::1]:7117", "tcp://localhost:0",
                            "ipc:///run/t/s", "ipc://s"}) {
@@ -187,6 +194,9 @@ TEST(Roles, ErrorsNameThePlace) {
       std::string::npos);
   EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "paths": ""}]}, "actors": {}})")
                 .find("roles.r[0].paths a path pattern is empty"),
+            std::string::npos);
+  EXPECT_NE(roles_refusal(R"({"roles": {"r": [{"ops": ["read"], "boards": "acme/dev-*"}]}, "actors": {}})")
+                .find("* stands for a whole segment"),
             std::string::npos);
   EXPECT_NE(roles_refusal(R"({"roles": {}, "actors": {"analyst": ["ghost"]}})")
                 .find("roles.json: actors.analyst[0] names the role \"ghost\""),

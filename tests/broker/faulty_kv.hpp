@@ -35,6 +35,7 @@ class FaultyWrite final : public store::KvWrite {
   }
   Result<void> erase(store::Table table, std::string_view key) override { return inner_->erase(table, key); }
   Result<void> commit() override { return inner_->commit(); }
+  void use_reserve(bool use) override { inner_->use_reserve(use); }
 
  private:
   std::unique_ptr<store::KvWrite> inner_;

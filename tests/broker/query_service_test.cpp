@@ -327,11 +327,37 @@ TEST_F(QueryServiceTest, ALongQueueOfHeavyQuestionsIsAnsweredInBoundedTurnsAndIn
 TEST_F(QueryServiceTest, WhenTooManyQuestionsWaitTheNextIsToldToComeAgain) {
   service().handle({hello("p", "analyst")}, 0, 0);
   const std::string question = message_bytes(codec::message::query, 9, from_json(R"({"what": "stat"})"));
-  const std::vector<Inbound> flood(limits::queries_waiting_max + 1, Inbound{"p", question});
+  const std::vector<Inbound> flood(limits::queries_per_peer_max + 1, Inbound{"p", question});
   const auto answers = service().handle(flood, 0, 0);
   ASSERT_FALSE(answers.empty());
   EXPECT_EQ(text_of(at(decoded(answers[0].bytes).body, "code")), "busy");
   EXPECT_EQ(at(decoded(answers[0].bytes).body, "retryable"), Value(true));
+}
+
+TEST_F(QueryServiceTest, NobodyWaitsBehindAllThatAnotherAsks) {
+  for (int i = 0; i < 32; ++i) {
+    fixture.commit(board, {R"({"set": {"f)" + std::to_string(i) + R"(": ")" + std::string(30'000, 'x') + R"("}})"});
+  }
+  service().handle({hello("greedy", "analyst"), hello("modest", "analyst")}, fixture.now, 0);
+  const std::string large = message_bytes(codec::message::query, 1, Map{{"what", "full"}, {"board", board}});
+  const std::string small =
+      message_bytes(codec::message::query, 2, Map{{"what", "get"}, {"board", board}, {"path", "f0"}});
+  std::vector<Inbound> asked(100, Inbound{"greedy", large});
+  asked.push_back({"modest", small});
+  std::size_t before_modest = 0;
+  bool answered = false;
+  for (auto answers = service().handle(asked, fixture.now, 0); !answered;
+       answers = service().handle({}, fixture.now, 0)) {
+    for (const Outbound& answer : answers) {
+      answered = answered || answer.peer == "modest";
+      if (!answered) ++before_modest;
+    }
+    ASSERT_TRUE(answered || service().has_waiting());
+  }
+  EXPECT_LE(before_modest, 1U);
+  service().forget("greedy");  // it is gone, and nothing is computed for it any more
+  EXPECT_FALSE(service().has_waiting());
+  EXPECT_TRUE(service().handle({}, fixture.now, 0).empty());
 }
 
 // --- rights ---

@@ -1,4 +1,6 @@
 // Rules that the vectors do not reach: limits, rights, `current`, and what a rejected op leaves behind.
+#include "common/base/limits.hpp"
+#include "common/codec/receipt_codec.hpp"
 #include "tests/conflict/board_fixture.hpp"
 
 namespace tafel {
@@ -39,6 +41,40 @@ TEST_F(Rules, ARejectedOpHasNoLastWord) {
   EXPECT_EQ(state(), R"({"a":1,"c":1,"n":1})");
 }
 
+// `op` so many times, its # replaced by a number.
+std::string wide_delta(std::size_t ops, const std::string& op) {
+  std::string text = R"({"atomic":false,"ops":[)";
+  for (std::size_t i = 0; i < ops; ++i) {
+    const std::string n = std::to_string(i);
+    text += (i == 0 ? "" : ",") + op;
+    for (std::size_t at = text.find('#'); at != std::string::npos; at = text.find('#')) text.replace(at, 1, n);
+  }
+  return text + "]}";
+}
+
+TEST_F(Rules, ADeltaSpeaksOfSoManyLeavesInAll) {
+  const std::size_t most = limits::delta_leaves_max / 4;
+  const auto within = apply(wide_delta(most, R"({"op":"set","path":"m#","value":{"a":1,"b":2,"c":3,"d":4}})"));
+  ASSERT_EQ(within.ops.size(), most);
+  for (const auto& op : within.ops) EXPECT_EQ(op.outcome, Outcome::applied);
+  const std::size_t fit = limits::delta_leaves_max / 5;  // patches of a field with four elements
+  const auto above = apply(wide_delta(fit + 1, R"({"op":"patch","path":"s#","add":[1,2,3],"remove":[4]})"));
+  ASSERT_EQ(above.ops.size(), fit + 1);
+  EXPECT_EQ(above.ops[fit - 1].outcome, Outcome::applied);
+  ASSERT_TRUE(above.ops[fit].error);
+  EXPECT_EQ(above.ops[fit].error->code, ErrorCode::too_large);
+  EXPECT_EQ(above.ops[fit].error->path, "s" + std::to_string(fit));
+}
+
+TEST_F(Rules, TheUnsetsOfADeltaReachSoManyLeavesInAll) {
+  const std::size_t most = limits::delta_leaves_max / 4;
+  apply(wide_delta(most, R"({"op":"set","path":"m.x#","value":{"a":1,"b":2,"c":3,"d":4}})"));
+  const auto receipt = apply(R"({"atomic":false,"ops":[{"op":"unset","path":"m"},{"op":"unset","path":"m"},
+                                                       {"op":"set","path":"m.x0.a","value":9}]})");
+  EXPECT_EQ(says(receipt), "applied,rejected(too_large),applied");
+  EXPECT_EQ(state(), R"({"m":{"x0":{"a":9}}})");
+}
+
 TEST_F(Rules, RightsDecideByPathOpAndConfidence) {
   grant("lee", "**", {Right::read}, Confidence::verified);
   grant("lee", "budget.**", {Right::set}, Confidence::inferred);
@@ -59,9 +95,70 @@ TEST_F(Rules, StaleShowsOnlyWhatTheActorMayRead) {
   const auto receipt = apply(R"({"expect":{"fields":{"secret":0,"open.a":1}},"set":{"x":1}})", "lee");
   ASSERT_EQ(says(receipt), "!stale");
   EXPECT_EQ(receipt.error->path, "secret");
-  EXPECT_EQ(receipt.error->found->find("value"), nullptr);
+  EXPECT_FALSE(receipt.error->found);
+  EXPECT_EQ(receipt.error->guards->find("secret"), nullptr);
   EXPECT_EQ(*receipt.error->guards->find("open.a")->find("value"), Value(1));
   EXPECT_EQ(says(apply(R"({"expect":{"values":{"secret":"宝"}},"set":{"x":1}})", "lee")), "!forbidden");
+}
+
+// A right to read an inner path is none to read what lies below it: `get` checks leaf by leaf, and so does all else.
+TEST_F(Rules, WhatLiesBelowAPathIsShownInNoWayToWhoMayReadThePathOnly) {
+  grant("boss", "**", {Right::read, Right::set}, Confidence::verified);
+  grant("lee", "trip.*", {Right::read}, Confidence::verified);
+  grant("lee", "mine.**", {Right::read, Right::set, Right::incr}, Confidence::verified);
+  apply(R"({"set":{"trip.visa.passport":"P1234567"}})", "boss");
+  const std::vector<std::string> attempts{
+      R"({"expect":{"values":{"trip.visa":0}},"set":{"mine.z":1}})",
+      R"({"expect":{"values":{"trip":0}},"set":{"mine.z":1}})",
+      R"({"expect":{"fields":{"trip.visa":9}},"set":{"mine.z":1}})",
+      R"({"json_patch":[{"op":"test","path":"/trip/visa","value":0}]})",
+      R"({"json_patch":[{"op":"copy","from":"/trip/visa","path":"/mine/y"}]})",
+      R"({"json_patch":[{"op":"copy","from":"/trip/visa/nothing","path":"/mine/y"}]})",
+      R"({"json_patch":[{"op":"move","from":"/trip","path":"/mine/y"}]})"};
+  for (const std::string& attempt : attempts) {
+    const auto receipt = apply(attempt, "lee");
+    ASSERT_TRUE(receipt.error) << attempt;
+    EXPECT_EQ(receipt.error->code,
+              attempt.find("fields") == std::string::npos ? ErrorCode::forbidden : ErrorCode::stale);
+    const std::string told = codec::to_json(codec::receipt_to_value(receipt));
+    EXPECT_EQ(told.find("P1234567"), std::string::npos) << told;
+    EXPECT_EQ(told.find("passport"), std::string::npos) << told;
+  }
+  EXPECT_EQ(state(), R"({"trip":{"visa":{"passport":"P1234567"}}})");
+}
+
+TEST_F(Rules, WhatMayNotBeReadIsNotToldByARefusal) {
+  grant("boss", "**", {Right::read, Right::set, Right::incr}, Confidence::verified);
+  grant("lee", "n", {Right::incr}, Confidence::verified);
+  apply(R"({"ops":[{"op":"incr","path":"n","by":42},{"op":"set","path":"sec.key","value":"S"}]})", "boss");
+  const auto over = apply(R"({"ops":[{"op":"incr","path":"n","by":9223372036854775807}]})", "lee");
+  ASSERT_EQ(says(over), "!out_of_bounds");
+  EXPECT_EQ(over.error->message.find("42"), std::string::npos) << over.error->message;
+  const auto unset = apply(R"({"unset":["sec"]})", "lee");
+  ASSERT_EQ(says(unset), "!forbidden");
+  EXPECT_EQ(unset.error->path, "sec");
+  EXPECT_EQ(unset.error->message.find("key"), std::string::npos) << unset.error->message;
+}
+
+TEST_F(Rules, AReceiptRepeatsSoMuchOfTheBoardAndNoMore) {
+  std::string sure = R"({"confidence":"verified","ops":[)";
+  std::string guesses = R"({"confidence":"guess","ops":[)";
+  const std::string text(20'000, 'x');
+  for (int i = 0; i < 10; ++i) {
+    const std::string comma = i == 0 ? "" : ",";
+    const std::string path = "f" + std::to_string(i);
+    sure += comma + R"({"op":"set","path":")" + path + R"(","value":")" + text + "\"}";
+    guesses += comma + R"({"op":"set","path":")" + path + R"(","value":1})";
+  }
+  apply(sure + "]}");
+  const auto receipt = apply(guesses + "]}");
+  std::size_t repeated = 0;
+  for (const auto& op : receipt.ops) {
+    ASSERT_TRUE(op.current);
+    EXPECT_EQ(op.current->version, 1U);
+    if (!op.current->value.is_nil()) ++repeated;
+  }
+  EXPECT_EQ(repeated, limits::current_bytes_max / text.size());
 }
 
 TEST_F(Rules, SuggestionsAreBoundedAndTheOldestGoes) {

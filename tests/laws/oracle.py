@@ -547,6 +547,14 @@ class Claims:
     subtrees: set = field(default_factory=set)    # paths unset with all below
 
 
+class Reading(NamedTuple):
+    """What a copy or a move finds at its turn."""
+
+    allowed: bool
+    found: bool
+    value: object
+
+
 class Judgement:
     def __init__(self, board, delta, actor):
         self.board, self.delta, self.actor, self.now = board, delta, actor, board.clock
@@ -586,7 +594,7 @@ class Judgement:
         for path, value in sorted(values, key=lambda guard: guard[0]):
             if not is_value(value):
                 raise Refusal("bad_value", path_text(path))
-            if not self.may_read(path):
+            if not self.may_read_all(state, path):
                 raise Refusal("forbidden", path_text(path))  # to compare is to read
             if not state.holds(path, value, now):
                 raise Refusal("stale", path_text(path))
@@ -635,7 +643,7 @@ class Judgement:
             alone.judge_rounds(bad)
         except Refusal:
             pass  # the real run comes to it
-        return alone.draft.value_at(op.origin, self.now)
+        return Reading(self.may_read_all(alone.draft, op.origin), *alone.draft.value_at(op.origin, self.now))
 
     def judge_once(self, refused):
         self.draft = self.board.state.copy()
@@ -763,10 +771,10 @@ class Judgement:
 
     def claims_of(self, op):
         claims = Claims()
-        if op.verb in ("copy", "move") and not (self.reads[op.index][0] and self.may_read(op.origin)):
+        if op.verb in ("copy", "move") and not (self.reads[op.index].allowed and self.reads[op.index].found):
             return claims  # there is nothing to write: it will be refused
         if op.verb in ("set", "copy", "move"):
-            self.claim_leaves(claims, op.leaves if op.verb == "set" else self.spread(op.path, self.reads[op.index][1]))
+            self.claim_leaves(claims, op.leaves if op.verb == "set" else self.spread(op.path, self.reads[op.index].value))
         if op.verb == "patch" or op.verb == "add_item" and not self.is_log(self.board.state, op.path):
             add, remove, reset = self.without_blanks(op)
             if add or remove or reset is not None:
@@ -812,10 +820,10 @@ class Judgement:
     # -- One op
 
     def judge_op(self, op):
-        if op.origin and not self.reads[op.index][0]:
-            raise Refusal("bad_path", path_text(op.path))
-        if op.origin and not self.may_read(op.origin):
+        if op.origin and not self.reads[op.index].allowed:
             raise Refusal("forbidden", path_text(op.origin))
+        if op.origin and not self.reads[op.index].found:
+            raise Refusal("bad_path", path_text(op.path))
         if op.pointer and any(self.names_an_item(self.draft, path) for path in (op.path, op.origin) if path):
             raise Refusal("bad_path", path_text(op.path))
         result = getattr(self, "judge_" + op.verb)(op)
@@ -1033,7 +1041,7 @@ class Judgement:
         return combine(self.copy_leaves(op))
 
     def copy_leaves(self, op):
-        _, value = self.reads[op.index]
+        value = self.reads[op.index].value
         return self.set_leaves(replace(op, verb="set", leaves=list(self.spread(op.path, value))))
 
     def judge_move(self, op):
@@ -1069,6 +1077,8 @@ class Judgement:
             void = {key for key in leaf.elements if self.is_void_element(op, path, key)}
             if len(void) == len(leaf.elements):
                 return unchanged("overridden")
+        if not self.may_read(path) and path != op.path:
+            self.permit_unnamed(op, path)
         dot = self.dot(op, self.permit(op, path))
         if leaf.kind == "set":
             result = self.unset_set(path, leaf, void, dot)
@@ -1208,8 +1218,19 @@ class Judgement:
             raise Refusal("forbidden", path_text(path))
         return min(STATED, cap) if op.explicit is None else op.explicit
 
+    def permit_unnamed(self, op, path):
+        """As permit, but the refusal does not name a path that the actor may not read."""
+        try:
+            self.permit(op, path)
+        except Refusal:
+            raise Refusal("forbidden", path_text(op.path)) from None
+
     def may_read(self, path):
         return self.board.cap(self.actor, "read", path) is not None
+
+    def may_read_all(self, state, path):
+        """Whether the actor may read every leaf at or below the path; where there is none, the path."""
+        return all(map(self.may_read, state.leaves(path, self.now) or [path]))
 
     def check_place(self, path, kind):
         """A leaf has no children, and a field keeps its kind."""

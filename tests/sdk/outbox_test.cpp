@@ -40,16 +40,16 @@ Receipt receipt(const std::string& id) {
   return made;
 }
 
-Receipt refusal(const std::string& id, ErrorCode code) {
-  Receipt made = receipt(id);
-  made.error = ErrorInfo();
-  made.error->code = code;
+ErrorInfo error(ErrorCode code, bool retryable = true) {
+  ErrorInfo made;
+  made.code = code;
+  made.retryable = retryable;
   return made;
 }
 
-ErrorInfo error(ErrorCode code) {
-  ErrorInfo made;
-  made.code = code;
+Receipt refusal(const std::string& id, ErrorCode code) {
+  Receipt made = receipt(id);
+  made.error = error(code);
   return made;
 }
 
@@ -136,6 +136,15 @@ TEST_F(OutboxTest, AnAnswerToAnOlderMessageIsIgnored) {
   ASSERT_TRUE(next());
   EXPECT_TRUE(outbox.receipts(1, {receipt("1")}, now).empty());
   EXPECT_EQ(ids_of(answer({receipt("1")})), Ids{"1"});
+}
+
+TEST_F(OutboxTest, WhatWillNotPassLaterEitherIsAVerdict) {
+  outbox.add(entry("1"));  // on a board whose data are damaged
+  ASSERT_TRUE(next());
+  Receipt damaged = receipt("1");
+  damaged.error = error(ErrorCode::unavailable, false);
+  EXPECT_EQ(ids_of(answer({damaged})), Ids{"1"});
+  EXPECT_EQ(outbox.size(), 0U);
 }
 
 TEST_F(OutboxTest, AnAnswerThatDoesNotComeIsNotWaitedForForEver) {
