@@ -1,22 +1,24 @@
 // How much a test does: less under the sanitizers, which are ten times slower.
 #pragma once
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAFEL_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TAFEL_SANITIZED 1
-#endif
+#if !defined(__has_feature)
+#define __has_feature(x) 0
 #endif
 
 namespace tafel {
 
-#ifdef TAFEL_SANITIZED
-inline constexpr bool is_sanitized = true;
-inline constexpr int effort = 1;  // of 10
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+inline constexpr bool is_thread_sanitized = true;
 #else
-inline constexpr bool is_sanitized = false;
-inline constexpr int effort = 10;
+inline constexpr bool is_thread_sanitized = false;
 #endif
+
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = is_thread_sanitized;
+#endif
+
+inline constexpr int effort = is_sanitized ? 1 : 10;  // of 10
 
 }  // namespace tafel
