@@ -1,4 +1,4 @@
-// How much a test does: less under the sanitizers, which are ten times slower.
+// How much a test does: less under the sanitizers, which are ten times slower, and in the quick run.
 #pragma once
 
 #if !defined(__has_feature)
@@ -19,6 +19,12 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = is_thread_sanitized;
 #endif
 
-inline constexpr int effort = is_sanitized ? 1 : 10;  // of 10
+#ifdef TAFEL_QUICK_TESTS  // scripts/test.sh --quick
+inline constexpr bool is_quick = true;
+#else
+inline constexpr bool is_quick = false;
+#endif
+
+inline constexpr int effort = is_sanitized || is_quick ? 1 : 10;  // of 10
 
 }  // namespace tafel
