@@ -40,11 +40,9 @@ struct Planner {
       if (const auto defect = segment_defect(key)) {
         return wrong(ErrorCode::bad_path, fmt::format("a key below {}: {}", path.text(), *defect));
       }
-      const auto below = Path::from_segments([&] {
-        auto segments = path.segments();
-        segments.push_back(key);
-        return segments;
-      }());
+      auto segments = path.segments();
+      segments.push_back(key);
+      const auto below = Path::from_segments(segments);
       if (!below) return wrong(ErrorCode::bad_path, below.error().message);
       if (auto defect = set_leaf(*below, member, false)) return defect;
     }

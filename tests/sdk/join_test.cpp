@@ -101,7 +101,7 @@ TEST(Join, ALargeBoardIsReadByPagesWhileItChanges) {
   const auto agent = server.connect("joiner");
   const auto filler = server.connect("filler");
   std::vector<Ticket> tickets;
-  const int fields = 2000 * effort;
+  constexpr int fields = 2000 * effort;
   for (int i = 0; i < fields; i += 100) {
     DeltaBuilder delta;
     for (int k = i; k < i + 100; ++k)
@@ -109,7 +109,7 @@ TEST(Join, ALargeBoardIsReadByPagesWhileItChanges) {
     tickets.push_back(filler->submit(board_id, delta));
   }
   for (const Ticket& ticket : tickets) ASSERT_FALSE(ticket.wait(long_enough)->error);
-  Writer writer(server, [fields](int i) {
+  Writer writer(server, [](int i) {
     DeltaBuilder delta;
     const int k = (i * 7919) % fields;
     const std::string path = "g" + std::to_string(k % 97) + ".f" + std::to_string(k);
