@@ -68,38 +68,35 @@ class OpsJudge {
 
   // The first refusal when the delta is atomic; otherwise refused ops stay in the results.
   Verdict<std::vector<OpOutcome>> run() {
-    std::set<std::size_t> rejected;
-    std::vector<OpOutcome> results;
-    for (std::size_t round = 0; round < limits::rejudge_rounds_max; ++round) {
-      auto judged = run_once(rejected, results);
-      if (!judged) return judged;
-      results = std::move(*judged);
-      const std::size_t before = rejected.size();
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        if (results[i].error) rejected.insert(i);
-      }
-      // A rejected op has no last word: what it seemed to override is judged again without it.
-      if (rejected.size() == before) break;
+    for (std::size_t round = 1;; ++round) {
+      auto results = run_once();
+      if (!results || !reject(*results) || round == limits::rejudge_rounds_max) return results;
     }
-    return results;
   }
 
   const Draft& draft() const { return draft_; }
   const std::vector<PlannedOp>& plan() const { return plan_; }
 
  private:
-  // What was rejected before stays so: judged on other ops' changes it might stand, and be a second word on its leaf.
-  Verdict<std::vector<OpOutcome>> run_once(const std::set<std::size_t>& rejected,
-                                           const std::vector<OpOutcome>& before) {
+  // Plans anew that what was refused is wrong, so that it has no last word: what it seemed to override is judged again
+  // without it. It stays rejected: judged on other ops' changes it might stand, and be a second word on its leaf. False
+  // when nothing was refused that was not planned so.
+  bool reject(const std::vector<OpOutcome>& results) {
+    bool is_news = false;
+    for (PlannedOp& op : plan_) {
+      if (op.error || !results[op.index].error) continue;
+      op.error = results[op.index].error;
+      is_news = true;
+    }
+    return is_news;
+  }
+
+  Verdict<std::vector<OpOutcome>> run_once() {
     draft_.back_to(0);
     unset_leaves_ = 0;
-    const LastWord last_word(plan_, rejected);
+    const LastWord last_word(plan_);
     std::vector<OpOutcome> results;
     for (const PlannedOp& op : plan_) {
-      if (rejected.contains(op.index)) {
-        results.push_back(before[op.index]);
-        continue;
-      }
       const std::size_t point = draft_.point();
       OpOutcome outcome = judge_op(op, last_word);
       if (outcome.error) {

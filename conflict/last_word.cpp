@@ -11,9 +11,9 @@ bool is_after(const Map& said, const Key& key, std::size_t op) {
 
 }  // namespace
 
-LastWord::LastWord(const std::vector<PlannedOp>& ops, const std::set<std::size_t>& rejected) {
+LastWord::LastWord(const std::vector<PlannedOp>& ops) {
   for (const PlannedOp& op : ops) {  // in order, so that what is said later replaces what was said before
-    if (op.error || rejected.contains(op.index)) continue;
+    if (op.error) continue;
     for (const Task& task : op.tasks) hear(op, task);
   }
 }

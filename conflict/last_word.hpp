@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +15,7 @@ namespace tafel::conflict {
 // What the ops of one delta speak of. Looking up costs the logarithm of what was said, however many ops there are.
 class LastWord {
  public:
-  // `rejected` ops, and those whose form is wrong, speak of nothing.
-  LastWord(const std::vector<PlannedOp>& ops, const std::set<std::size_t>& rejected);
+  explicit LastWord(const std::vector<PlannedOp>& ops);  // those with an error speak of nothing
 
   // Whether an op after `after_op` …
   bool on_register(const Path& path, std::size_t after_op) const;

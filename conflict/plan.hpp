@@ -46,7 +46,7 @@ struct PlannedOp {
   std::vector<Task> tasks;
   std::optional<std::int64_t> ttl_ms;
   bool speaks_of_register = false;  // accept: what it takes over is a value, or an unset, of the whole leaf
-  std::optional<ErrorInfo> error;   // its form is wrong
+  std::optional<ErrorInfo> error;   // its form is wrong, or the judge has rejected it
 };
 
 // Plans one op; the error is in the result.

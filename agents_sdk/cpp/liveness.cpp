@@ -6,7 +6,6 @@ namespace tafel::sdk {
 namespace {
 
 constexpr std::int64_t try_wait_ms_max = 50;
-constexpr std::int64_t new_socket_ms = 5'000;  // without a connection; ZeroMQ itself tries again more often
 
 }  // namespace
 
@@ -127,7 +126,7 @@ void Liveness::begin_greeting(std::int64_t now) {
   ping_due_ = false;
   try_at_ = now;
   try_wait_ = 1;
-  give_up_at_ = now + new_socket_ms;
+  give_up_at_ = now + limits::new_socket_ms;
 }
 
 }  // namespace tafel::sdk

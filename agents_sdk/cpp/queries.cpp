@@ -66,7 +66,7 @@ void Queries::tick(Channel& channel, std::int64_t now) {
 std::int64_t Queries::next(std::int64_t now) const {
   std::int64_t at = now + limits::ping_ms;
   for (const auto& [id, open] : open_) {
-    at = std::min(at, open.deadline == no_deadline ? at : open.deadline);
+    at = std::min(at, open.deadline);
     if (!open.sent && open.not_before > now) at = std::min(at, open.not_before);
   }
   return at;

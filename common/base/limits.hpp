@@ -100,6 +100,7 @@ inline constexpr std::int64_t ping_ms = 5'000;           // between two pings on
 inline constexpr std::int64_t probe_ms = 1'000;          // silence while an answer is awaited, before a ping asks
 inline constexpr std::int64_t answer_ms = 6'000;         // silence after a ping, before the connection is given up
 inline constexpr std::int64_t link_down_ms = 2'000;      // the same when the ping could not even be sent
+inline constexpr std::int64_t new_socket_ms = 5'000;     // without a connection, before a socket is made anew
 inline constexpr std::int64_t greeting_ms_min = 2'000;   // wait for a welcome, doubled on each try …
 inline constexpr std::int64_t greeting_ms_max = 30'000;  // … up to this
 inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again

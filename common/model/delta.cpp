@@ -1,5 +1,7 @@
 #include "common/model/delta.hpp"
 
+#include "common/model/enum_names.hpp"
+
 namespace tafel {
 namespace {
 
@@ -7,14 +9,6 @@ constexpr std::array<std::string_view, 5> confidence_names{"guess", "inferred", 
 constexpr std::array<std::string_view, 6> kind_names{"register", "set", "counter", "max", "min", "log"};
 constexpr std::array<std::string_view, 12> verb_names{"set",   "patch",  "incr",    "max",  "min",  "append",
                                                       "unset", "accept", "dismiss", "copy", "move", "add_item"};
-
-template <class Enum, std::size_t N>
-std::optional<Enum> look_up(const std::array<std::string_view, N>& names, std::string_view name) {
-  for (std::size_t i = 0; i < N; ++i) {
-    if (names[i] == name) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 

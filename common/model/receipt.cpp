@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "common/model/enum_names.hpp"
+
 namespace tafel {
 namespace {
 
@@ -13,14 +15,6 @@ constexpr std::array<std::string_view, 20> error_names{
     "bad_transition", "out_of_bounds", "forbidden",   "too_large",     "id_reused",          "unknown_suggestion",
     "future_base",    "base_too_old",  "wrong_epoch", "bad_request",   "no_session",         "busy",
     "storage_full",   "unavailable"};
-
-template <class Enum, std::size_t N>
-std::optional<Enum> look_up(const std::array<std::string_view, N>& names, std::string_view name) {
-  for (std::size_t i = 0; i < N; ++i) {
-    if (names[i] == name) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 

@@ -25,6 +25,21 @@ Result<void> try_put(Kv& kv, const std::string& key, const std::string& value) {
   return (*write)->commit();
 }
 
+// Puts key0, key1, … of 10 kB each until the store is full. How many found room.
+int fill(Kv& kv) {
+  int stored = 0;
+  Result<void> put;
+  while ((put = try_put(kv, "key" + std::to_string(stored), std::string(10'000, 'x')))) ++stored;
+  EXPECT_EQ(fault_of(put), "full");
+  return stored;
+}
+
+LmdbOptions with_small_quota(const OnLmdb& place) {
+  LmdbOptions options = place.options();
+  options.quota_bytes = 1'000'000;
+  return options;
+}
+
 std::filesystem::path data_file(const OnLmdb& place) { return place.options().directory / "store" / "data.mdb"; }
 
 TEST(Lmdb, ASecondOpenIsLockedOut) {
@@ -145,13 +160,9 @@ TEST(Lmdb, EveryCommittedFileIsFoundSound) {
 
 TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
   const OnLmdb place;
-  LmdbOptions options = place.options();
-  options.quota_bytes = 1'000'000;
+  const LmdbOptions options = with_small_quota(place);
   const auto kv = must(open_lmdb(options));
-  int stored = 0;
-  Result<void> put;
-  while ((put = try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x')))) ++stored;
-  EXPECT_EQ(fault_of(put), "full");
+  const int stored = fill(*kv);
   EXPECT_GT(stored, 20);
   EXPECT_LE(must(kv->usage()).bytes, options.quota_bytes);
   for (int i = 0; i < stored; ++i) {
@@ -161,8 +172,7 @@ TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
 
 TEST(Lmdb, WhatDidNotFitIsNotCommittedInPart) {
   const OnLmdb place;
-  LmdbOptions options = place.options();
-  options.quota_bytes = 1'000'000;
+  const LmdbOptions options = with_small_quota(place);
   const auto kv = must(open_lmdb(options));
   const auto write = must(kv->write());
   must(write->put(Table::parts, "small", "value"));
@@ -173,11 +183,9 @@ TEST(Lmdb, WhatDidNotFitIsNotCommittedInPart) {
 
 TEST(Lmdb, AFullStoreCanBeEmptied) {
   const OnLmdb place;
-  LmdbOptions options = place.options();
-  options.quota_bytes = 1'000'000;
+  const LmdbOptions options = with_small_quota(place);
   const auto kv = must(open_lmdb(options));
-  int stored = 0;
-  while (try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x'))) ++stored;
+  const int stored = fill(*kv);
   for (int i = 0; i < stored; ++i) {
     const auto write = must(kv->write());
     must(write->erase(Table::parts, "key" + std::to_string(i)));
@@ -189,11 +197,9 @@ TEST(Lmdb, AFullStoreCanBeEmptied) {
 
 TEST(Lmdb, AFullStoreStillTakesWhatARemovalWritesUpToABound) {
   const OnLmdb place;
-  LmdbOptions options = place.options();
-  options.quota_bytes = 1'000'000;
+  const LmdbOptions options = with_small_quota(place);
   const auto kv = must(open_lmdb(options));
-  int stored = 0;
-  while (try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x'))) ++stored;
+  fill(*kv);
   int removals = 0;
   Result<void> put;
   do {
@@ -214,10 +220,7 @@ TEST(Lmdb, AFullMapRefusesAdditionsWhileReadsGoOn) {
   options.map_bytes = 1024 * 1024;
   options.quota_bytes = 1024 * 1024 * 1024;  // out of the way
   const auto kv = must(open_lmdb(options));
-  int stored = 0;
-  Result<void> put;
-  while ((put = try_put(*kv, "key" + std::to_string(stored), std::string(10'000, 'x')))) ++stored;
-  EXPECT_EQ(fault_of(put), "full");
+  const int stored = fill(*kv);
   EXPECT_GT(stored, 20);
   EXPECT_TRUE(must(must(kv->read())->get(Table::parts, "key0")));
   EXPECT_EQ(fault_of(kv->write()), "none");

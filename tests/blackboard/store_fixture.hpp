@@ -13,7 +13,7 @@
 #include "blackboard/store/store.hpp"
 #include "tests/blackboard/board_builder.hpp"
 #include "tests/blackboard/changes_by_hand.hpp"
-#include "tests/blackboard/temporary_directory.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tafel::testing {
 

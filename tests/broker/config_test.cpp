@@ -13,7 +13,7 @@ namespace tafel {
 namespace {
 
 using broker::read_config;
-using testing::TemporaryFolder;
+using testing::TemporaryDirectory;
 
 broker::Environment environment(std::map<std::string, std::string> values = {}) {
   return [values = std::move(values)](const std::string& name) -> std::optional<std::string> {
@@ -29,7 +29,7 @@ std::string refusal(const std::vector<std::string>& arguments, std::map<std::str
   return config.error().message;
 }
 
-std::string write_file(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+std::string write_file(const TemporaryDirectory& folder, const std::string& name, const std::string& text) {
   const auto path = folder.path() / name;
   std::ofstream(path) << text;
   return path.string();
@@ -51,7 +51,7 @@ TEST(Config, ReadsTheCommandLine) {
 }
 
 TEST(Config, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const std::string file = write_file(
       folder, "tafeld.conf", "# one\ndata = /file\nlisten = tcp://127.0.0.1:3\nheartbeat-ms = 3\nlog-json = true\n");
   const auto config = read_config(
@@ -92,13 +92,13 @@ TEST(Config, SaysWhatWouldBeRight) {
 }
 
 TEST(Config, AFileWithAnUnknownOptionIsRefusedByName) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const std::string file = write_file(folder, "tafeld.conf", "data = /d\nquotta = 3\n");
   EXPECT_EQ(refusal({"--config", file}), file + ": unknown option quotta: did you mean quota?");
 }
 
 TEST(Config, ADirectoryIsNoFile) {
-  const testing::TemporaryFolder folder;
+  const testing::TemporaryDirectory folder;
   const std::string here = folder.path().string();
   EXPECT_NE(refusal({"--data", "/d", "--config", here}).find("is a directory"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--roles", here}).find("is a directory"), std::string::npos);

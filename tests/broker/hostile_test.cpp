@@ -45,7 +45,7 @@ class Hostile : public ::testing::Test {
     EXPECT_EQ(receipt->version, ++version);
   }
 
-  testing::TemporaryFolder folder;
+  testing::TemporaryDirectory folder;
   net::Context context;
   std::unique_ptr<broker::Server> server;
   std::unique_ptr<WireClient> honest;

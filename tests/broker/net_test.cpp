@@ -1,6 +1,5 @@
 // Sockets behind our result type: what they deliver, what they refuse, what they tell about peers.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -13,13 +12,14 @@
 #include "common/net/socket.hpp"
 #include "tests/broker/rig.hpp"
 #include "tests/broker/wire_client.hpp"
+#include "tests/tcp_port.hpp"
 
 namespace tafel {
 namespace {
 
 using std::chrono::milliseconds;
 using testing::eventually;
-using testing::TemporaryFolder;
+using testing::TemporaryDirectory;
 
 std::unique_ptr<net::Router> bound(net::Context& context, const std::string& endpoint,
                                    const net::RouterOptions& options = {}) {
@@ -59,7 +59,7 @@ void expect_conversation(net::Context& context, const std::string& endpoint) {
 }
 
 TEST(Net, AsksAndAnswersOverEveryTransport) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   expect_conversation(context, "tcp://127.0.0.1:0");
   expect_conversation(context, "ipc://" + (folder.path() / "socket").string());
@@ -76,31 +76,9 @@ TEST(Net, ADealerMayComeBeforeTheRouterInOneProcess) {
   EXPECT_EQ(received->bytes, "early");
 }
 
-// A TCP port that is taken but not listened at: whoever connects to it is refused as long as this lives.
-class DeafPort {
- public:
-  DeafPort() : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    EXPECT_EQ(::bind(descriptor_, reinterpret_cast<const sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::getsockname(descriptor_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    endpoint_ = "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-  }
-  ~DeafPort() { ::close(descriptor_); }
-  DeafPort(const DeafPort&) = delete;
-  DeafPort& operator=(const DeafPort&) = delete;
-  const std::string& endpoint() const { return endpoint_; }
-
- private:
-  int descriptor_;
-  std::string endpoint_;
-};
-
 TEST(Net, QueuesNothingForALinkThatIsNotThere) {
   net::Context context;
-  const DeafPort port;
+  const testing::TcpPort port;  // nobody listens
   const auto dealer = connected(context, port.endpoint());
   EXPECT_FALSE(dealer->send("lost"));
 }
@@ -177,7 +155,7 @@ TEST(Net, CutsAPeerThatSendsMoreThanAMessageMayHold) {
 }
 
 TEST(Net, AnEndpointInUseIsLocked) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   for (const std::string& endpoint :
        {std::string("tcp://127.0.0.1:0"), "ipc://" + (folder.path() / "s").string(), std::string("inproc://s")}) {
@@ -193,7 +171,7 @@ TEST(Net, AnEndpointInUseIsLocked) {
 }
 
 TEST(Net, MakesThePrivateDirectoryOfAnIpcSocket) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   ASSERT_TRUE(bound(context, "ipc://" + (folder.path() / "made" / "socket").string()));
   struct stat status {};
@@ -212,7 +190,7 @@ void leave_dead_socket(const std::string& path) {
 }
 
 TEST(Net, AnIpcSocketIsForItsUserOnlyAndReplacesADeadOne) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto directory = folder.path() / "made";
   const std::string path = (directory / "socket").string();
   ASSERT_EQ(::mkdir(directory.c_str(), 0700), 0);
@@ -226,7 +204,7 @@ TEST(Net, AnIpcSocketIsForItsUserOnlyAndReplacesADeadOne) {
 }
 
 TEST(Net, AnIpcPathThatIsNotSafeIsRefused) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   const auto refused = [&](const std::string& path) {
     const auto router = net::Router::bind(context, {"ipc://" + path}, {});

@@ -92,15 +92,4 @@ std::string error_code_in(const codec::Message& message) {
   return error ? std::string(name_of(error->code)) : "unreadable error: " + error.error().message;
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "tafel-test-XXXXXX").string();
-  EXPECT_NE(::mkdtemp(name.data()), nullptr);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 }  // namespace tafel::testing

@@ -2,7 +2,6 @@
 // puts it.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "broker/pipeline.hpp"
 #include "common/base/random.hpp"
 #include "common/codec/protocol.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tafel::testing {
 
@@ -53,18 +53,5 @@ broker::Inbound hello(const std::string& peer, const std::string& actor, std::ui
 Value json(std::string_view text);
 std::vector<Receipt> receipts_in(const codec::Message& message);
 std::string error_code_in(const codec::Message& message);  // empty when it is no error
-
-// A directory of its own that goes with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace tafel::testing

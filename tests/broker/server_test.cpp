@@ -19,10 +19,10 @@ namespace {
 
 using testing::eventually;
 using testing::json;
-using testing::TemporaryFolder;
+using testing::TemporaryDirectory;
 using testing::WireClient;
 
-broker::ServerOptions options_for(const TemporaryFolder& folder) {
+broker::ServerOptions options_for(const TemporaryDirectory& folder) {
   broker::ServerOptions options;
   options.data = folder.path() / "data";
   options.listen = {"tcp://127.0.0.1:0"};
@@ -50,7 +50,7 @@ Value ask(WireClient& client, std::string_view question) {
 }
 
 TEST(Server, AnswersRequestsQueriesAndFollowers) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto server = started(options_for(folder));
   ASSERT_TRUE(server);
   net::Context context;
@@ -92,7 +92,7 @@ TEST(Server, AnswersRequestsQueriesAndFollowers) {
 }
 
 TEST(Server, KeepsEverythingOverARestart_O15) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   std::string epoch;
   for (int life = 0; life < 3; ++life) {
@@ -110,7 +110,7 @@ TEST(Server, KeepsEverythingOverARestart_O15) {
 }
 
 TEST(Server, ASecondServerOnTheSameDataIsLockedOut) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto first = started(options_for(folder));
   ASSERT_TRUE(first);
   const auto second = broker::Server::start(options_for(folder));
@@ -121,7 +121,7 @@ TEST(Server, ASecondServerOnTheSameDataIsLockedOut) {
 }
 
 TEST(Server, ASecondServerOnTheSameSocketIsLockedOut) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   broker::ServerOptions options = options_for(folder);
   options.listen = {"ipc://" + (folder.path() / "socket").string()};
   const auto first = started(options);
@@ -134,7 +134,7 @@ TEST(Server, ASecondServerOnTheSameSocketIsLockedOut) {
 }
 
 TEST(Server, BindsNothingThatStrangersCanReach) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   for (const char* endpoint : {"tcp://0.0.0.0:0", "tcp://*:0", "inproc://x"}) {
     for (std::string broker::ServerOptions::*place :
          {&broker::ServerOptions::query_listen, &broker::ServerOptions::feed_listen,
@@ -153,7 +153,7 @@ TEST(Server, BindsNothingThatStrangersCanReach) {
 }
 
 TEST(Server, ListensOnSeveralKindsAtOnce) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   broker::ServerOptions options = options_for(folder);
   options.listen = {"inproc://embedded", "ipc://" + (folder.path() / "s").string(), "tcp://localhost:0"};
   options.allow_inproc = true;
@@ -173,7 +173,7 @@ TEST(Server, ListensOnSeveralKindsAtOnce) {
 }
 
 TEST(Server, ChecksRolesOnEveryPath) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   broker::ServerOptions options = options_for(folder);
   options.roles =
       *broker::read_roles(R"({"roles": {"owner": [{"ops": ["*"]}]}, "actors": {"analyst": ["owner"]}})", "test");
@@ -202,7 +202,7 @@ TEST(Server, ChecksRolesOnEveryPath) {
 }
 
 TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   broker::ServerOptions options = options_for(folder);
   options.open_feed_listen = "tcp://127.0.0.1:0";
   options.roles =
@@ -245,7 +245,7 @@ TEST(Server, TheOpenFeedCarriesWhatEverybodyMayRead) {
 }
 
 TEST(Server, AcknowledgesNothingThatAStopLoses) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   net::Context context;
   auto server = started(options_for(folder));
   ASSERT_TRUE(server);
@@ -288,7 +288,7 @@ TEST(Server, AcknowledgesNothingThatAStopLoses) {
 }
 
 TEST(Server, StopsOnceHoweverManyAsk) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto server = started(options_for(folder));
   ASSERT_TRUE(server);
   std::vector<std::thread> callers;
@@ -302,7 +302,7 @@ TEST(Server, StopsOnceHoweverManyAsk) {
 }
 
 TEST(Server, RacersForOneLockAreJudgedInOrderOfCommit_O07) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto server = started(options_for(folder));
   ASSERT_TRUE(server);
   constexpr int racers = 8;

@@ -16,12 +16,12 @@
 namespace tafel {
 namespace {
 
-using testing::TemporaryFolder;
+using testing::TemporaryDirectory;
 
 // tafeld as a child process, its stdout in a pipe and its stderr in a file.
 class Tafeld {
  public:
-  Tafeld(const TemporaryFolder& folder, std::vector<std::string> arguments) : log_(folder.path() / "stderr") {
+  Tafeld(const TemporaryDirectory& folder, std::vector<std::string> arguments) : log_(folder.path() / "stderr") {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     stdout_ = ends[0];
@@ -82,13 +82,13 @@ class Tafeld {
   int stdout_ = -1;
 };
 
-std::vector<std::string> usual(const TemporaryFolder& folder) {
+std::vector<std::string> usual(const TemporaryDirectory& folder) {
   return {"--data", (folder.path() / "data").string(), "--listen", "tcp://127.0.0.1:0"};
 }
 
 TEST(Tafeld, SaysOnceWhenItIsReadyAndStopsOnSignals) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    const TemporaryFolder folder;
+    const TemporaryDirectory folder;
     Tafeld tafeld(folder, usual(folder));
     const std::string ready = tafeld.line();
     std::istringstream words(ready);
@@ -113,7 +113,7 @@ TEST(Tafeld, SaysOnceWhenItIsReadyAndStopsOnSignals) {
 }
 
 TEST(Tafeld, WritesItsLogAsJsonWhenAsked) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   auto arguments = usual(folder);
   arguments.emplace_back("--log-json");
   Tafeld tafeld(folder, arguments);
@@ -129,7 +129,7 @@ TEST(Tafeld, WritesItsLogAsJsonWhenAsked) {
 }
 
 TEST(Tafeld, KeepsWhatItAcknowledgedWhenItIsKilled) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   for (int life = 0; life < 5; ++life) {
     Tafeld tafeld(folder, usual(folder));
     std::istringstream words(tafeld.line());
@@ -151,7 +151,7 @@ TEST(Tafeld, KeepsWhatItAcknowledgedWhenItIsKilled) {
 }
 
 TEST(Tafeld, ACopyThatWasPutBackHasAnotherEpochAndItsBoards) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   std::vector<std::string> epochs;
   for (const bool restored : {true, false, true}) {  // the first time there is nothing yet
     auto arguments = usual(folder);
@@ -175,7 +175,7 @@ TEST(Tafeld, ACopyThatWasPutBackHasAnotherEpochAndItsBoards) {
 }
 
 TEST(Tafeld, RefusesWithAReasonAndACode) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   const auto refused = [&](std::vector<std::string> arguments, int code, const std::string& reason) {
     Tafeld tafeld(folder, std::move(arguments));
     EXPECT_EQ(tafeld.rest(), "");
@@ -193,7 +193,7 @@ TEST(Tafeld, RefusesWithAReasonAndACode) {
 }
 
 TEST(Tafeld, HelpIsNoFailure) {
-  const TemporaryFolder folder;
+  const TemporaryDirectory folder;
   Tafeld tafeld(folder, {"--help"});
   EXPECT_NE(tafeld.rest().find("--open-feed"), std::string::npos);
   EXPECT_EQ(tafeld.wait(), 0);

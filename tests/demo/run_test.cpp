@@ -10,6 +10,7 @@
 
 #include "common/codec/json.hpp"
 #include "demo/process.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tafel::demo {
 namespace {
@@ -18,19 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr int patience_ms = 240'000;
 
-class Run : public testing::Test {
+class Run : public ::testing::Test {
  protected:
   Run() {
-    std::string name = (fs::temp_directory_path() / "tafel-demo-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    directory = name;
     fs::create_directories(temporary());
     ::setenv("TMPDIR", temporary().c_str(), 1);
   }
-  ~Run() override {
-    ::unsetenv("TMPDIR");
-    fs::remove_all(directory);
-  }
+  ~Run() override { ::unsetenv("TMPDIR"); }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -61,7 +56,8 @@ class Run : public testing::Test {
     return output;
   }
 
-  fs::path directory;
+  const testing::TemporaryDirectory place;
+  const fs::path directory = place.path();
 };
 
 std::uint64_t number(const Value& map, std::string_view name) {

@@ -2,6 +2,7 @@
 
 #include "common/base/limits.hpp"
 #include "tests/sdk/server_fixture.hpp"
+#include "tests/tcp_port.hpp"
 
 namespace tafel::sdk {
 namespace {
@@ -327,8 +328,10 @@ TEST(AgentConnect, AServerThatComesLaterIsFound) {
   std::unique_ptr<Agent> agent;
   TestServer server;
   server.stop();
+  std::optional<testing::TcpPort> port(server.port());
   std::thread connecting([&] { agent = server.connect("early"); });
-  std::this_thread::sleep_for(milliseconds(50));
+  port->await_connection();  // by an agent that finds no server
+  port.reset();
   server.start();
   connecting.join();
   ASSERT_TRUE(agent);

@@ -17,8 +17,8 @@
 #include "agents_sdk/cpp/agent.hpp"
 #include "broker/server.hpp"
 #include "common/base/text.hpp"
-#include "tests/blackboard/temporary_directory.hpp"
 #include "tests/effort.hpp"
+#include "tests/temporary_directory.hpp"
 
 namespace tafel::sdk {
 
@@ -61,6 +61,7 @@ class TestServer {
   void use_other_store() { data_ = directory_.path() / ("data" + std::to_string(++stores_)); }
 
   const std::string& endpoint() const { return listen_; }
+  std::uint16_t port() const { return static_cast<std::uint16_t>(std::stoi(listen_.substr(listen_.rfind(':') + 1))); }
   const std::string& epoch() const { return server_->epoch(); }
 
   std::unique_ptr<Agent> connect(const std::string& actor, std::size_t outbox_deltas_max = 10'000) const {
