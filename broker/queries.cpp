@@ -10,7 +10,7 @@
 #include "broker/log_view.hpp"
 #include "common/base/limits.hpp"
 #include "common/base/text.hpp"
-#include "common/codec/event_codec.hpp"
+#include "common/codec/event_view.hpp"
 #include "common/codec/fields.hpp"
 #include "common/codec/msgpack.hpp"
 #include "context/context.hpp"

@@ -52,7 +52,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
     return tl::unexpected(out_of_bounds(writing, task.path, start, by, "the range of int64"));
   }
   if (auto error = check_total(writing, task.path, start, by, after.total)) return tl::unexpected(std::move(*error));
-  after.dot = writing.dot(*confidence);
+  after.dot = writing.dot(task.path, *confidence);
   if (before) after.dot = keep_highest(after.dot, before->dot);
   if (!before) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
@@ -80,7 +80,7 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;
   if (!cell || (is_max ? order > 0 : order < 0)) {
-    Dot dot = writing.dot(*confidence);
+    Dot dot = writing.dot(task.path, *confidence);
     if (cell) dot = keep_highest(dot, cell->dot);
     cell = ExtremumCell{is_max, task.value, dot};
   } else if (written && *confidence > cell->dot.confidence) {

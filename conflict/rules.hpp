@@ -40,7 +40,7 @@ struct Writing {
   // The confidence at which the actor may do this here: what it wrote down (if that is within its cap), else the lower
   // of `stated` and the cap.
   tl::expected<Confidence, ErrorInfo> permitted(const Path& path, Right right) const;
-  Dot dot(Confidence confidence) const;  // of this op
+  Dot dot(const Path& path, Confidence confidence) const;  // of this op
   ErrorInfo refused(ErrorCode code, const Path& path, std::string message) const;
 };
 
