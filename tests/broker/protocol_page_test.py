@@ -622,7 +622,7 @@ class FeedTest(PageTest):
             events += body["events"] if kind == "events" else []
         self.assertEqual([event[0] for event in events], [1, 2])
         self.assertEqual((events[0][2], events[0][3], [change[0][0] for change in events[0][6]]), ("planner", "seen", ["a.b"]))
-        self.assertEqual(events[1][2:], ["", "", 0, None, [], None])
+        self.assertEqual(events[1][2:], ["", "", 0, None, [], None, None])
 
     def test_what_cannot_be_followed(self):
         feed = self.feed()
