@@ -39,6 +39,7 @@ Confidence confidence_of(const ElementCell& element) {
 
 void show_origin(FieldView& view, const Dot& dot) {
   view.version = dot.version();
+  view.time = dot.time;
   view.actor = dot.actor;
   view.source = dot.source;
 }
@@ -124,7 +125,7 @@ class FieldGatherer {
  private:
   void begin(const Path& path, Kind kind) {
     if (!views_.empty()) finish(views_.back());
-    views_.push_back({path, kind, {}, 0, Confidence::guess, {}, nullptr, {}, {}, {}});
+    views_.push_back({path, kind, {}, 0, Confidence::guess, 0, {}, nullptr, {}, {}, {}});
   }
 
   std::vector<FieldView> views_;
@@ -140,7 +141,7 @@ void for_each_live(const Board& board, const std::optional<Path>& path, const Re
   for (auto at = first; at != last; ++at) {
     if (judged == nullptr || *judged != at->first.path) {
       judged = &at->first.path;
-      is_visible = sight.covers(*judged);
+      is_visible = (path || !judged->is_reserved()) && sight.covers(*judged);
     }
     if (!is_visible) continue;
     if (!may_expire(at->second)) {

@@ -56,17 +56,38 @@ Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& 
   return &*at;
 }
 
+Result<Version> EventLog::newest_at(BoardNumber number, const CellKey& key, const StoredCell& now, Version version) {
+  if (now.trail.newest() <= version) return now.trail.newest();
+  Version at = now.trail.start_for(version);
+  while (at > version) {
+    const auto logged = change(number, key, at);
+    if (!logged) return tl::unexpected(logged.error());
+    at = (*logged)->jump >= version && (*logged)->jump > 0 ? (*logged)->jump : (*logged)->previous;
+  }
+  return at;
+}
+
 Result<std::optional<Cell>> EventLog::image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
                                                   Version version) {
   if (now.trail.newest() <= version) return now.cell();
-  Version at = now.trail.start_for(version);
-  while (at > 0) {
-    const auto logged = change(number, key, at);
-    if (!logged) return tl::unexpected(logged.error());
-    if (at <= version) return (*logged)->change.image;
-    at = (*logged)->jump >= version && (*logged)->jump > 0 ? (*logged)->jump : (*logged)->previous;
-  }
-  return std::nullopt;
+  const auto at = newest_at(number, key, now, version);
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return std::nullopt;
+  const auto logged = change(number, key, *at);
+  if (!logged) return tl::unexpected(logged.error());
+  return (*logged)->change.image;
+}
+
+Result<std::optional<conflict::CellChange>> EventLog::change_at(BoardNumber number, const CellKey& key,
+                                                                const StoredCell& now, Version version) {
+  const auto at = newest_at(number, key, now, version);
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return std::nullopt;
+  const auto logged = change(number, key, *at);
+  if (!logged) return tl::unexpected(logged.error());
+  const auto made = event(number, *at);
+  if (!made) return tl::unexpected(made.error());
+  return conflict::CellChange{*at, (*made)->actor, (*logged)->change.image};
 }
 
 }  // namespace tafel::store

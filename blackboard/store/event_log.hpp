@@ -19,6 +19,9 @@ class EventLog {
   // The cell as it was after `version`. `now` is its record; the way back goes along the pointers of each change.
   Result<std::optional<Cell>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
                                           Version version);
+  // The newest change of the cell at or before `version`; nullopt when there is none.
+  Result<std::optional<conflict::CellChange>> change_at(BoardNumber number, const CellKey& key, const StoredCell& now,
+                                                        Version version);
 
  private:
   struct Kept {
@@ -27,6 +30,8 @@ class EventLog {
     std::shared_ptr<const Event> event;
   };
 
+  // The version of the newest change at or before `version`; 0 when there is none.
+  Result<Version> newest_at(BoardNumber number, const CellKey& key, const StoredCell& now, Version version);
   Result<const LoggedChange*> change(BoardNumber number, const CellKey& key, Version version);
 
   KvRead& kv_;

@@ -30,6 +30,11 @@ std::optional<Cell> View::cell_as_of(const CellKey& key, Version version) const 
   return record ? checked(log_.image_as_of(board_.number, key, *record, version)) : std::nullopt;
 }
 
+std::optional<conflict::CellChange> View::change_at(const CellKey& key, Version version) const {
+  const auto record = stored(key);
+  return record ? checked(log_.change_at(board_.number, key, *record, version)) : std::nullopt;
+}
+
 void View::parts(const Path& path, Part part, const PartVisitor& visit) const {
   if (failure_) return;
   note(scan_parts(kv_, board_.number, path, part, [&](const CellKey& key, const StoredCell& record) -> Result<bool> {

@@ -43,6 +43,7 @@ enum class Verb : std::uint8_t {
   copy = 9,
   move = 10,
   add_item = 11,
+  revert = 12,
 };
 std::string_view name_of(Verb verb);
 std::optional<Verb> verb_from(std::string_view name);
@@ -75,9 +76,12 @@ struct Op {
   std::vector<Value> add;  // patch
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;
-  std::string suggestion;  // accept, dismiss: "version.opindex"
-  std::string entry;       // unset of one log entry: "version.opindex"
-  std::string from;        // copy, move: the other path
+  std::string suggestion;        // accept, dismiss: "version.opindex"
+  std::string entry;             // unset of one log entry: "version.opindex"
+  std::string from;              // copy, move: the other path
+  std::optional<Version> to;     // revert: back to what was after this version, or …
+  std::string actor;             // … without what this actor wrote …
+  std::optional<Version> since;  // … after this version
   std::optional<Confidence> confidence;
   std::optional<Value> ttl_ms;  // checked by the judge: an integer above 0
   bool assert_ = false;

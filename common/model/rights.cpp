@@ -5,8 +5,8 @@
 
 namespace tafel {
 namespace {
-constexpr std::array<std::string_view, 10> right_names{"read", "set",    "patch", "incr",   "max",
-                                                       "min",  "append", "unset", "accept", "dismiss"};
+constexpr std::array<std::string_view, 11> right_names{"read",   "set",   "patch",  "incr",    "max",   "min",
+                                                       "append", "unset", "accept", "dismiss", "revert"};
 }
 
 std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }
@@ -31,6 +31,7 @@ Right right_of(Verb verb) {
     case Verb::unset: return Right::unset;
     case Verb::accept: return Right::accept;
     case Verb::dismiss: return Right::dismiss;
+    case Verb::revert: return Right::revert;
   }
   return Right::set;
 }
