@@ -8,13 +8,13 @@
 namespace tafel::broker::test {
 namespace {
 
-const std::string board = "acme/旅行/42";
+const std::string board_id = "acme/旅行/42";
 
 class HistoryQueriesTest : public ::testing::Test {
  protected:
   Answer ask(const std::string& members, const std::string& actor = "analyst") {
     Value body = from_json("{" + members + "}");
-    body.set("board", board);
+    body.set("board", board_id);
     const auto question = question_from_value(body);
     if (!question) return tl::unexpected(question.error());
     return answer_from_store(*fixture.store, *question, {actor, fixture.roles, fixture.now});
@@ -32,7 +32,7 @@ class HistoryQueriesTest : public ::testing::Test {
     EXPECT_FALSE(answer) << members;
     return answer ? "" : std::string(name_of(answer.error().code));
   }
-  void write(const std::string& delta, const std::string& actor = "analyst") { fixture.commit(board, {delta}, actor); }
+  void write(const std::string& delta, const std::string& actor = "analyst") { fixture.commit(board_id, {delta}, actor); }
 
   // "7 bot set applied 1": of each revision.
   std::vector<std::string> revisions(const std::string& members, const std::string& actor = "analyst") {
@@ -184,7 +184,7 @@ TEST_F(HistoryQueriesTest, ADifferenceAppliedToOneVersionGivesTheOther) {
   std::uint32_t dice = 7;
   const auto roll = [&](std::uint32_t sides) { return (dice = dice * 1664525U + 1013904223U) / 7919U % sides; };
   const Version last = limits::diff_walk_events_max + 150;
-  while (fixture.head(board).version < last) {
+  while (fixture.head(board_id).version < last) {
     const std::string n = std::to_string(roll(40));
     switch (roll(6)) {
       case 0: write(R"({"set": {"r)" + n + R"(": ")" + text + std::to_string(roll(9)) + R"("}})"); break;
@@ -198,7 +198,7 @@ TEST_F(HistoryQueriesTest, ADifferenceAppliedToOneVersionGivesTheOther) {
     }
   }
   const auto load = [&](Version version) {
-    return *(*fixture.store->snapshot())->load(board, std::nullopt, version, SIZE_MAX);
+    return *(*fixture.store->snapshot())->load(board_id, std::nullopt, version, SIZE_MAX);
   };
   std::size_t pages_most = 0;
   for (const auto& [from, to] : {std::pair<Version, Version>{0, last},

@@ -288,10 +288,10 @@ class Generator:
         form = {}
         for _ in range(self.random.randint(1, 4)):
             op = self.plain()
+            while op["op"] == "revert":  # has no short form
+                op = self.plain()
             if op["op"] == "unset":
                 form.setdefault("unset", []).append(op["path"])
-            elif op["op"] == "revert":
-                continue  # has no short form
             elif op["op"] == "patch":
                 form.setdefault("patch", {})[op["path"]] = {name: op[name] for name in ("add", "remove", "reset") if name in op}
             else:
