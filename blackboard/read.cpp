@@ -39,6 +39,7 @@ Confidence confidence_of(const ElementCell& element) {
 
 void show_origin(FieldView& view, const Dot& dot) {
   view.version = dot.version();
+  view.time = dot.time;
   view.actor = dot.actor;
   view.source = dot.source;
 }
@@ -142,7 +143,7 @@ void for_each_live(const Board& board, const std::optional<Path>& path, const Re
   for (auto at = first; at != last; ++at) {
     if (judged == nullptr || *judged != at->first.path) {
       judged = &at->first.path;
-      is_visible = sight.covers(*judged);
+      is_visible = (path || !judged->is_reserved()) && sight.covers(*judged);
     }
     if (!is_visible) continue;
     if (!may_expire(at->second)) {

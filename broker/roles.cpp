@@ -10,7 +10,7 @@
 namespace tafel::broker {
 namespace {
 
-constexpr std::uint32_t every_right = (1U << (static_cast<unsigned>(Right::dismiss) + 1U)) - 1U;
+constexpr std::uint32_t every_right = (1U << (static_cast<unsigned>(Right::revert) + 1U)) - 1U;
 constexpr std::uint32_t read_right = 1U << static_cast<unsigned>(Right::read);
 
 // Where in the file something stands, for messages: roles.json: roles.planner[0].ops.
@@ -58,7 +58,7 @@ Result<std::uint32_t> rights_named(const std::string& name, const Place& place) 
   if (const auto right = right_from(name)) return 1U << static_cast<unsigned>(*right);
   return place.wrong(
       "\"" + name +
-      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss");
+      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss, revert");
 }
 
 Result<std::uint32_t> read_ops(const Value& value, const Place& place) {

@@ -3,6 +3,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
+#include "cli/words.hpp"
 
 namespace tafel::cli {
 namespace {
@@ -48,6 +49,14 @@ Result<Exit> print_suggestions(const Value& answer, Output& output) {
   return Exit::done;
 }
 
+Result<std::optional<TimeMs>> time_of(const Arguments& arguments) {
+  const auto text = arguments.text("at-time");
+  if (!text) return std::nullopt;
+  const auto time = time_from(*text, "at-time");
+  if (!time) return tl::unexpected(time.error());
+  return *time;
+}
+
 Result<Exit> run_get(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto path = arguments.path(1);
@@ -55,6 +64,9 @@ Result<Exit> run_get(const Arguments& arguments, Output& output) {
   if (!board) return tl::unexpected(board.error());
   if (!path) return tl::unexpected(path.error());
   if (!at) return tl::unexpected(at.error());
+  const auto time = time_of(arguments);
+  if (!time) return tl::unexpected(time.error());
+  if (*at && *time) return fail(Fault::bad_config, "--at and --at-time: give one of them");
   const bool is_full = arguments.has("full");
   const bool is_suggestions = arguments.has("suggestions");
   if (is_full && is_suggestions) return fail(Fault::bad_config, "--full and --suggestions: give one of them");
@@ -65,6 +77,7 @@ Result<Exit> run_get(const Arguments& arguments, Output& output) {
   question.set("what", is_full || is_suggestions ? "full" : "get").set("board", *board);
   if (*path) question.set("path", **path);
   if (*at) question.set("at", **at);
+  if (*time) question.set("at_time", **time);
   if (is_suggestions) question.set("detail", true);
   const auto answer = connection->ask(question);
   if (!answer) return tl::unexpected(answer.error());
@@ -82,6 +95,7 @@ const Command& get_command() {
       .help = help_text,
       .positionals = {{"BOARD"}, {"PATH", false}},
       .options = {{"at", "V", "as it was at version V"},
+                  {"at-time", "T", "as it was at a time: 2026-11-30T09:30:00Z (UTC without a zone), or ms since 1970"},
                   {"full", "", "version, state, fields (kind, value, confidence, conflicts) and suggestions"},
                   {"suggestions", "", "held suggestions with id, actor, time and source"}},
       .run = run_get};

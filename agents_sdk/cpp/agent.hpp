@@ -60,6 +60,9 @@ class DeltaBuilder {
   DeltaBuilder& unset(std::string_view path);
   DeltaBuilder& accept(std::string_view path, std::string_view suggestion);
   DeltaBuilder& dismiss(std::string_view path, std::string_view suggestion);
+  DeltaBuilder& revert(std::string_view path, Version to);  // at and below the path; back to what was after `to`
+  // Takes back what `actor` wrote last there, after version `since`.
+  DeltaBuilder& revert_actor(std::string_view path, std::string_view actor, Version since);
   DeltaBuilder& confidence(Confidence confidence);     // of the delta
   DeltaBuilder& op_confidence(Confidence confidence);  // of the op added last
   DeltaBuilder& ttl(milliseconds ttl);                 // of the op added last

@@ -22,6 +22,7 @@ class View final : public conflict::BoardView {
   void fields_below(const Path& path, const FieldVisitor& visit) const override;
   std::optional<Cell> cell(const CellKey& key) const override;
   std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override;
+  std::optional<conflict::CellChange> change_at(const CellKey& key, Version version) const override;
   void parts(const Path& path, Part part, const PartVisitor& visit) const override;
 
  private:

@@ -82,9 +82,12 @@ struct Op {
   std::vector<Value> add;  // patch
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;
-  std::string suggestion;  // accept, dismiss: "version.opindex"
-  std::string entry;       // unset of one log entry: "version.opindex"
-  std::string from;        // copy, move: the other path
+  std::string suggestion;        // accept, dismiss: "version.opindex"
+  std::string entry;             // unset of one log entry: "version.opindex"
+  std::string from;              // copy, move: the other path
+  std::optional<Version> to;     // revert: back to what was after this version, or …
+  std::string actor;             // … without what this actor wrote …
+  std::optional<Version> since;  // … after this version
   std::optional<Confidence> confidence;
   std::optional<Value> ttl_ms;  // checked by the judge: an integer above 0
   bool assert_ = false;
