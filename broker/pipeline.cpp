@@ -5,12 +5,21 @@
 #include <utility>
 
 #include "blackboard/seal.hpp"
+#include "broker/board_verbs.hpp"
+#include "common/base/limits.hpp"
 #include "conflict/judge.hpp"
 
 namespace tafel::broker {
 namespace {
 
 const Schema no_schema;
+
+Result<VerbVerdict> judge_fields(const VerbRequest& request, const Rights& rights) {
+  auto judged = conflict::judge(request.transaction.view(request.delta.board), request.schema, rights, request.delta,
+                                request.stamp);
+  if (!judged) return VerbVerdict(tl::unexpected(std::move(judged.error())));
+  return VerbJudgement{std::nullopt, std::move(*judged)};
+}
 
 Receipt blank_receipt(const Submission& submission, const std::string& epoch, Version version) {
   Receipt receipt;
@@ -103,6 +112,32 @@ Result<Committed> Pipeline::commit(const std::vector<Submission>& batch, TimeMs 
   return all;
 }
 
+Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
+  std::vector<std::shared_ptr<const Event>> expired;
+  const auto next = store_.next_expiry();
+  if (!next) return tl::unexpected(next.error());
+  if (!*next || **next > now) return expired;
+  auto transaction = store_.begin();
+  if (!transaction) return tl::unexpected(transaction.error());
+  auto events = (*transaction)->expire(now, limits::expiry_cells_max);
+  if (!events) return tl::unexpected(events.error());
+  if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
+  for (Event& event : *events) expired.push_back(std::make_shared<const Event>(std::move(event)));
+  return expired;
+}
+
+Result<bool> Pipeline::scrub() {
+  if (!has_erasures_) return false;
+  auto transaction = store_.begin();
+  if (!transaction) return tl::unexpected(transaction.error());
+  const auto more = (*transaction)->scrub(limits::erasure_step_max);
+  if (!more) return more;
+  has_erasures_ = *more;
+  if (!*more) return false;
+  if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
+  return true;
+}
+
 Receipt Pipeline::refusal_of(const Submission& submission, const Failure& failure) {
   Receipt receipt = blank_receipt(submission, store_.epoch(), 0);
   receipt.error = storage_error(failure);
@@ -141,7 +176,8 @@ Result<Receipt> Pipeline::judge_one(Run& run, const Submission& submission) {
   if (!delta.id.empty()) {
     auto known = run.transaction.known_receipt(delta.board, submission.actor, delta.id);
     if (!known) return tl::unexpected(known.error());
-    if (*known && (*known)->payload_hash != delta.payload_hash) {
+    const bool is_payload_kept = *known && (*known)->payload_hash != Sha256{};  // else it was erased
+    if (is_payload_kept && (*known)->payload_hash != delta.payload_hash) {
       receipt.error = id_reused(delta);
       return receipt;
     }
@@ -161,24 +197,39 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   const Delta& delta = submission.delta;
   Receipt receipt = blank_receipt(submission, run.epoch, head.version);
   // The time of events never falls within a board, whatever the clock does.
-  const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time)};
+  const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time), run.transaction.new_salt()};
   const Schema& schema = schema_of_ ? schema_of_(delta.board) : no_schema;
   const Rights rights = roles_.rights_of(submission.actor, delta.board);
-  auto judged = conflict::judge(run.transaction.view(delta.board), schema, rights, delta, stamp);
+  const std::optional<Verb> verb = board_verb_of(delta);
+  const VerbRequest request{run.transaction, roles_, schema, delta, stamp};
+  auto verdict = verb ? judge_board_verb(request) : judge_fields(request, rights);
+  if (!verdict) return tl::unexpected(verdict.error());
   if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
-  if (!judged) {
-    receipt.error = std::move(judged.error());
+  if (!*verdict) {
+    receipt.error = std::move(verdict->error());
     return receipt;  // rejections are not remembered
   }
-  receipt.ops = judged->results;
-  const bool changes = !judged->changes.empty();
+  const conflict::Judgement& judged = (*verdict)->judgement;
+  receipt.ops = judged.results;
+  const bool changes = !judged.changes.empty();
   if (delta.check) {
     receipt.version += changes ? 1 : 0;
     return receipt;
   }
   if (changes) {
-    auto event = run.transaction.append(delta, *judged, stamp);
+    if (verb == Verb::erase) {
+      auto in_forks = erase_in_forks(request);
+      if (!in_forks) return tl::unexpected(in_forks.error());
+      for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+    }
+    auto event = run.transaction.append((*verdict)->recorded ? *(*verdict)->recorded : delta, judged, stamp);
     if (!event) return tl::unexpected(event.error());
+    if (verb == Verb::erase) {
+      auto noted = run.transaction.note_erasure(
+          {0, delta.board, *Path::parse(delta.ops.front().path), event->version, stamp.actor, event->time});
+      if (!noted) return tl::unexpected(noted.error());
+      has_erasures_ = true;
+    }
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;

@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "common/model/completeness.hpp"
 #include "common/model/receipt.hpp"
 #include "common/model/rights.hpp"
 #include "common/model/schema.hpp"
@@ -18,12 +19,14 @@ struct Stamp {
   std::string actor;
   std::string epoch;  // of the store
   TimeMs now = 0;     // of the event; at or above the time of the event before it
+  std::string salt;   // 16 random bytes, for this delta alone
 };
 
 struct Judgement {
-  std::vector<OpResult> results;  // one per op
-  std::vector<Change> changes;    // by cell key, each key once; empty: the delta takes no version
-  Version base = 0;               // the base it was judged at
+  std::vector<OpResult> results;             // one per op
+  std::vector<Change> changes;               // by cell key, each key once; empty: the delta takes no version
+  Version base = 0;                          // the base it was judged at
+  std::optional<Completeness> completeness;  // after the changes; the caller fills it in where a schema asks for it
 };
 
 // Judges `delta` on top of `board`. The caller has looked up the delta id already (idempotency) and applies the changes

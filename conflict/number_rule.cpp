@@ -53,7 +53,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
   const std::int64_t start = before ? before->total : writing.schema.rule(task.path).initial;
   const auto total = sum_in_range(writing, task.path, start, by);
   if (!total) return tl::unexpected(total.error());
-  CounterCell after{*total, writing.dot(*confidence)};
+  CounterCell after{*total, writing.dot(task.path, *confidence)};
   if (before) after.dot = keep_highest(after.dot, before->dot);
   if (!before) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
@@ -81,7 +81,7 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;
   if (!cell || (is_max ? order > 0 : order < 0)) {
-    Dot dot = writing.dot(*confidence);
+    Dot dot = writing.dot(task.path, *confidence);
     if (cell) dot = keep_highest(dot, cell->dot);
     cell = ExtremumCell{is_max, task.value, dot};
   } else if (written && *confidence > cell->dot.confidence) {
@@ -100,7 +100,7 @@ LeafVerdict set_extremum(const Writing& writing, const Path& path, const Value& 
   if (cell.dot.confidence > confidence) return gate(writing, path, SuggestionCell::Act::set, value, confidence);
   if (cell.dot.version() > writing.draft.base()) return outcome_of(path, Outcome::unchanged, Reason::not_seen);
   settle(writing.draft, path, confidence);
-  writing.draft.put(leaf_key(path), ExtremumCell{cell.is_max, value, writing.dot(confidence)});
+  writing.draft.put(leaf_key(path), ExtremumCell{cell.is_max, value, writing.dot(path, confidence)});
   return outcome_of(path, Outcome::applied);
 }
 

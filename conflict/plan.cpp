@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "common/base/limits.hpp"
 
@@ -157,6 +158,11 @@ struct Planner {
           return wrong(ErrorCode::bad_value, "revert needs either a version, or an actor and a version");
         add_task(Task::Type::revert, path);
         return std::nullopt;
+      case Verb::schema:
+      case Verb::fork:
+      case Verb::merge:
+      case Verb::erase:
+      case Verb::tag: return wrong(ErrorCode::bad_value, fmt::format("{} stands alone in its delta", name_of(op.verb)));
       case Verb::copy: return set_leaf(path, op.value, true);  // value filled in by unfold
       case Verb::move: {
         if (auto defect = set_leaf(path, op.value, true)) return defect;

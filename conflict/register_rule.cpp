@@ -75,7 +75,7 @@ LeafVerdict reset_set(const Writing& writing, const Task& task, Right right) {
 LeafVerdict merge_register(const Writing& writing, const Path& path, const Value& value, Confidence confidence) {
   Draft& draft = writing.draft;
   const auto siblings = siblings_of(draft.cell(leaf_key(path)));
-  const Dot dot = writing.dot(confidence);
+  const Dot dot = writing.dot(path, confidence);
   const auto stronger = [&](const Sibling& s) { return s.dot.confidence > confidence; };
   if (std::any_of(siblings.begin(), siblings.end(), stronger)) {
     const bool said = std::any_of(siblings.begin(), siblings.end(),

@@ -71,7 +71,7 @@ bool says_the_same(const std::optional<Cell>& left, const std::optional<Cell>& r
 }
 
 Dot LeafRevert::dot(const Dot& was, std::size_t number) const {
-  Dot dot = writing_.dot(std::min(was.confidence, confidence_));
+  Dot dot = writing_.dot(path_, std::min(was.confidence, confidence_));
   if (number > 0) {
     dot.mark.op = static_cast<std::uint32_t>(limits::delta_ops_max + writing_.op.index * marks_per_op + number - 1);
   }
@@ -80,7 +80,7 @@ Dot LeafRevert::dot(const Dot& was, std::size_t number) const {
 }
 
 void LeafRevert::hold_back(SuggestionCell::Act act, const Value& value, Confidence confidence) {
-  Dot suggested = writing_.dot(confidence);
+  Dot suggested = writing_.dot(path_, confidence);
   if (held_count_ > 0) {
     suggested.mark.op = static_cast<std::uint32_t>(limits::delta_ops_max + writing_.op.index * marks_per_op +
                                                    limits::siblings_max + held_count_ - 1);
@@ -314,13 +314,13 @@ void LeafRevert::bring_extremum_back(const ExtremumCell& target) {
 
 void LeafRevert::bring_element_back(const Restoration& cell) {
   const auto& target = std::get<ElementCell>(*cell.target);
+  // What this does depends on the state at the base alone, as with a patch: so the order of arrival does not matter.
+  const auto* seen = as<ElementCell>(cell.seen);
+  const bool is_surer = seen != nullptr && seen->dots.front().confidence > confidence_;
+  if (is_surer) return unchanged(Reason::repeated);  // it is there, and surer than this revert could make it
   const auto present = writing_.draft.cell(cell.key);
   ElementCell back{target.value, target.first, target.place, {}};
   if (const auto* now = as<ElementCell>(present)) {
-    const auto* seen = as<ElementCell>(cell.seen);
-    const bool is_surer = std::any_of(now->dots.begin(), now->dots.end(),
-                                      [&](const Dot& dot) { return is_seen(dot) && dot.confidence > confidence_; });
-    if (is_surer) return unchanged(Reason::repeated);  // it is there, and surer than this revert could make it
     const bool stood_there = seen != nullptr && seen->first == now->first && seen->place == now->place;
     if (!stood_there) {  // somebody has added it since: it stands where that put it
       back.first = now->first;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "conflict/dots.hpp"
+
 namespace tafel::conflict {
 namespace {
 
@@ -37,14 +39,9 @@ tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right r
                                             path.text(), name_of(*cap), name_of(*written))));
 }
 
-Dot Writing::dot(Confidence confidence) const {
-  Dot dot;
-  dot.mark = {draft.version(), static_cast<std::uint32_t>(op.index)};
-  dot.base = draft.base();
-  dot.confidence = confidence;
-  dot.actor = stamp.actor;
-  if (!delta.source.empty()) dot.source = std::make_shared<const Source>(delta.source);
-  dot.time = stamp.now;
+Dot Writing::dot(const Path& path, Confidence confidence) const {
+  const Mark mark{draft.version(), static_cast<std::uint32_t>(op.index)};
+  Dot dot = make_dot(stamp, delta, path, mark, draft.base(), confidence);
   if (op.ttl_ms) dot.expires = stamp.now + *op.ttl_ms;
   return dot;
 }

@@ -41,7 +41,7 @@ struct Writing {
   // of `unwritten` and the cap.
   tl::expected<Confidence, ErrorInfo> permitted(const Path& path, Right right,
                                                 Confidence unwritten = Confidence::stated) const;
-  Dot dot(Confidence confidence) const;  // of this op
+  Dot dot(const Path& path, Confidence confidence) const;  // of this op
   ErrorInfo refused(ErrorCode code, const Path& path, std::string message) const;
 };
 

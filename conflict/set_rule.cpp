@@ -32,7 +32,7 @@ struct Merge {
   void add(const Value& element, std::uint32_t place) {
     const CellKey key = element_key(path, element);
     auto cell = as_element(writing.draft.cell(key));
-    const Dot dot = writing.dot(confidence);
+    const Dot dot = writing.dot(path, confidence);
     if (!cell) cell = ElementCell{element, dot.mark, place, {}};
     // The new dot is the newest: it makes every dot superfluous that is not more confident.
     std::erase_if(cell->dots, [&](const Dot& old) { return old.confidence <= confidence; });

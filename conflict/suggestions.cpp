@@ -85,7 +85,7 @@ void settle(Draft& draft, const Path& path, Confidence confidence) {
 
 LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value,
                  Confidence confidence) {
-  auto id = hold(writing.draft, path, act, value, writing.dot(confidence));
+  auto id = hold(writing.draft, path, act, value, writing.dot(path, confidence));
   LeafOutcome result = id ? outcome_of(path, Outcome::held) : outcome_of(path, Outcome::unchanged, Reason::repeated);
   if (id) result.held.push_back(std::move(*id));
   result.gated = true;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <set>
 
-#include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/snapshot.hpp"
 #include "common/base/limits.hpp"
 
@@ -13,8 +12,12 @@ class DifferenceFinder {
  public:
   using Page = Snapshot::DifferencePage;
 
-  DifferenceFinder(KvRead& kv, EventLog& log, BoardNumber number, Version before, Version after, std::size_t bytes_max)
-      : kv_(kv), log_(log), number_(number), before_(before), after_(after), bytes_max_(bytes_max) {}
+  DifferenceFinder(BoardLine& line, Version before, Version after, std::size_t bytes_max)
+      : line_(line),
+        older_line_(line.at(std::min(before, after))),
+        before_(before),
+        after_(after),
+        bytes_max_(bytes_max) {}
 
   Result<Page> run(const std::optional<Path>& path, const std::optional<CellKey>& start) {
     const bool is_near = newer() - older() <= limits::diff_walk_events_max;
@@ -28,11 +31,10 @@ class DifferenceFinder {
   Version newer() const { return std::max(before_, after_); }
 
   // False when the page is full.
-  Result<bool> look_at(const CellKey& key, const StoredCell& record) {
-    if (record.trail.newest() <= older()) return true;
-    auto before = log_.image_as_of(number_, key, record, before_);
+  Result<bool> look_at(const CellKey& key) {
+    auto before = line_.image_as_of(key, before_);
     if (!before) return tl::unexpected(before.error());
-    auto after = log_.image_as_of(number_, key, record, after_);
+    auto after = line_.image_as_of(key, after_);
     if (!after) return tl::unexpected(after.error());
     const std::string image = encode_image(*before);
     const std::string other = encode_image(*after);
@@ -49,34 +51,24 @@ class DifferenceFinder {
   Result<void> walk_events(const std::optional<Path>& path, const std::optional<CellKey>& start) {
     std::set<CellKey> touched;
     for (Version version = older() + 1; version <= newer(); ++version) {
-      const auto event = log_.event(number_, version);
+      const auto event = line_.event(version);
       if (!event) return tl::unexpected(event.error());
       for (const LoggedChange& logged : (*event)->changes) {
         const CellKey& key = logged.change.key;
+        if (key.part == Part::field) continue;  // erased: nothing of it is left to differ
         if ((!path || key.path.is_at_or_below(*path)) && (!start || key >= *start)) touched.insert(key);
       }
     }
     for (const CellKey& key : touched) {
-      const auto goes_on = look_at_touched(key);
+      const auto goes_on = look_at(key);
       if (!goes_on) return tl::unexpected(goes_on.error());
       if (!*goes_on) break;
     }
     return {};
   }
 
-  Result<bool> look_at_touched(const CellKey& key) {
-    if (key.part != Part::leaf) {
-      const auto part = get_part(kv_, number_, key);
-      if (!part) return tl::unexpected(part.error());
-      return look_at(key, part->value_or(StoredCell()));
-    }
-    const auto field = get_field(kv_, number_, key.path);
-    if (!field) return tl::unexpected(field.error());
-    return look_at(key, field->value_or(FieldRecord()).leaf);
-  }
-
   Result<void> scan_fields(const std::optional<Path>& path, const std::optional<CellKey>& start) {
-    const std::string first = start ? field_key(number_, start->path) : std::string();
+    const std::string first = start ? field_key(line_.levels().front().number, start->path) : std::string();
     std::size_t fields = 0;
     const auto visit = [&](std::string_view, const Path& field, const FieldRecord& record) -> Result<bool> {
       if (++fields > limits::diff_page_fields) {
@@ -85,27 +77,37 @@ class DifferenceFinder {
       }
       return look_at_field(field, record, start && start->path == field ? *start : leaf_key(field));
     };
-    return store::scan_fields(kv_, number_, path, first, visit);
+    return line_.scan_fields(path, first, visit);
   }
 
   Result<bool> look_at_field(const Path& path, const FieldRecord& record, const CellKey& start) {
-    if (start.part == Part::leaf) {
-      const auto goes_on = look_at(start, record.leaf);
-      if (!goes_on || !*goes_on) return goes_on;
-    }
     // Suggestions do not count as changes of a field, so they are looked at in any case.
     const bool is_changed = record.info.changed > older();
-    const Part part = is_changed ? start.part : std::max(start.part, Part::suggestion);
-    const std::string id = part == start.part ? start.id : std::string();
-    const auto scanned = scan_all_parts(kv_, number_, path, part, id,
-                                        [&](const CellKey& key, const StoredCell& cell) { return look_at(key, cell); });
-    if (!scanned) return tl::unexpected(scanned.error());
-    return !page_.next.has_value();
+    const CellKey first = is_changed ? start : std::max(start, CellKey{path, Part::suggestion, {}});
+    std::set<CellKey> keys;
+    if (is_changed) keys.insert(leaf_key(path));
+    auto gathered = gather(line_, first, keys);
+    // A fork took over only what was there when it was made: what had gone by then is found where it was.
+    if (gathered && older_line_.levels().size() < line_.levels().size()) gathered = gather(older_line_, first, keys);
+    if (!gathered) return tl::unexpected(gathered.error());
+    for (auto key = keys.lower_bound(first); key != keys.end(); ++key) {
+      const auto goes_on = look_at(*key);
+      if (!goes_on || !*goes_on) return goes_on;
+    }
+    return true;
   }
 
-  KvRead& kv_;
-  EventLog& log_;
-  const BoardNumber number_;
+  // The cells of a field, but the leaf, that have changed after the older version; of what was taken over by a fork
+  // that is not known.
+  Result<void> gather(BoardLine& line, const CellKey& first, std::set<CellKey>& keys) {
+    return line.scan_all_parts(first.path, first.part, first.id, [&](const CellKey& key, const StoredCell& cell) {
+      if (cell.trail.newest() == 0 || cell.trail.newest() > older()) keys.insert(key);
+      return Result<bool>(true);
+    });
+  }
+
+  BoardLine& line_;
+  BoardLine older_line_;
   const Version before_;
   const Version after_;
   const std::size_t bytes_max_;
@@ -119,10 +121,10 @@ Result<Snapshot::DifferencePage> StoreSnapshot::differences(const std::string& b
                                                             Version before, Version after,
                                                             const std::optional<CellKey>& start,
                                                             std::size_t bytes_max) {
-  const auto record = get_board(*kv_, board);
-  if (!record) return tl::unexpected(record.error());
-  if (before == after || record->number == BoardNumber::none) return DifferencePage();
-  return DifferenceFinder(*kv_, log_, record->number, before, after, bytes_max).run(path, start);
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  if (before == after || found->record.number == BoardNumber::none) return DifferencePage();
+  return DifferenceFinder(found->line, before, after, bytes_max).run(path, start);
 }
 
 }  // namespace tafel::store

@@ -30,6 +30,16 @@ inline constexpr std::size_t revert_steps_max = 65'536;   // changes of one acto
 inline constexpr std::size_t current_bytes_max = 64 * 1024;  // values of `current` in one receipt
 inline constexpr std::size_t current_elements_max = 256;     // a larger set or log is not repeated in a receipt
 
+// Expiry
+inline constexpr std::size_t expiry_cells_max = 1'024;  // cells looked at in one transaction
+inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at what expires next, or is to be erased
+
+// Erasure
+inline constexpr std::size_t erasure_step_max = 256;  // events or receipts gone through in one transaction
+
+// Forks
+inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
+
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
 inline constexpr std::uint64_t receipts_per_board_max = 1'000'000;
@@ -58,10 +68,11 @@ inline constexpr std::size_t queries_per_peer_max = 256;          // of these fr
 inline constexpr std::size_t queries_waiting_max = 4'096;         // questions that wait for a later turn
 inline constexpr std::size_t boards_page_max = 1'000;             // boards in one answer
 inline constexpr std::size_t history_page_max = 256;              // revisions in one answer
-inline constexpr std::size_t history_page_events = 4'096;         // events that one page of `history` looks at
-inline constexpr std::size_t diff_walk_events_max = 256;          // versions apart; above it fields are compared
-inline constexpr std::size_t diff_page_fields = 16'384;           // fields that one page of a difference looks at
-inline constexpr std::size_t touched_page_events = 4'096;         // events that one page of `touched` looks at
+inline constexpr std::size_t history_fields_max = 64;  // fields whose trails `history` follows; else it reads events
+inline constexpr std::size_t history_page_events = 4'096;  // events that one page of `history` looks at
+inline constexpr std::size_t diff_walk_events_max = 256;   // versions apart; above it fields are compared
+inline constexpr std::size_t diff_page_fields = 16'384;    // fields that one page of a difference looks at
+inline constexpr std::size_t touched_page_events = 4'096;  // events that one page of `touched` looks at
 
 // Contexts
 inline constexpr std::size_t context_budget_tokens_max = 10'000'000;
@@ -110,7 +121,8 @@ inline constexpr std::int64_t link_down_ms = 2'000;      // the same when the pi
 inline constexpr std::int64_t new_socket_ms = 5'000;     // without a connection, before a socket is made anew
 inline constexpr std::int64_t greeting_ms_min = 2'000;   // wait for a welcome, doubled on each try …
 inline constexpr std::int64_t greeting_ms_max = 30'000;  // … up to this
-inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again
+inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again, doubled …
+inline constexpr std::int64_t resend_ms_max = 160'000;   // … up to this
 inline constexpr std::int64_t retry_ms_min = 5;          // before what was put off is sent again, doubled …
 inline constexpr std::int64_t retry_ms_max = 1'000;      // … up to this
 

@@ -5,8 +5,9 @@
 
 namespace tafel {
 namespace {
-constexpr std::array<std::string_view, 11> right_names{"read",   "set",   "patch",  "incr",    "max",   "min",
-                                                       "append", "unset", "accept", "dismiss", "revert"};
+constexpr std::array<std::string_view, right_count> right_names{
+    "read",   "set",     "patch",  "incr",   "max",  "min",   "append", "unset",
+    "accept", "dismiss", "revert", "schema", "fork", "merge", "erase",  "tag"};
 }
 
 std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }
@@ -32,6 +33,11 @@ Right right_of(Verb verb) {
     case Verb::accept: return Right::accept;
     case Verb::dismiss: return Right::dismiss;
     case Verb::revert: return Right::revert;
+    case Verb::schema: return Right::schema;
+    case Verb::fork: return Right::fork;
+    case Verb::merge: return Right::merge;
+    case Verb::erase: return Right::erase;
+    case Verb::tag: return Right::tag;
   }
   return Right::set;
 }

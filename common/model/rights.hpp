@@ -14,8 +14,27 @@
 
 namespace tafel {
 
-// What a grant may allow on a path: reading, or one verb of an op. `write` in a file means every verb.
-enum class Right : std::uint8_t { read = 0, set, patch, incr, max, min, append, unset, accept, dismiss, revert };
+// What a grant may allow on a path: reading, or one verb of an op. `write` in a file means every verb that writes
+// fields, `admin` schema to tag.
+enum class Right : std::uint8_t {
+  read = 0,
+  set,
+  patch,
+  incr,
+  max,
+  min,
+  append,
+  unset,
+  accept,
+  dismiss,
+  revert,
+  schema,
+  fork,
+  merge,
+  erase,
+  tag
+};
+inline constexpr unsigned right_count = 16;
 std::string_view name_of(Right right);
 std::optional<Right> right_from(std::string_view name);
 Right right_of(Verb verb);  // copy, move → set; add_item → patch

@@ -404,7 +404,10 @@ class RandomDeltas {
 
   Op op() {
     Op made;
-    made.verb = static_cast<Verb>(values_.below(12));
+    constexpr std::array verbs{Verb::set,   Verb::patch,  Verb::incr,    Verb::max,  Verb::min,  Verb::append,
+                               Verb::unset, Verb::accept, Verb::dismiss, Verb::copy, Verb::move, Verb::add_item,
+                               Verb::fork,  Verb::merge,  Verb::erase,   Verb::tag};
+    made.verb = verbs[values_.below(verbs.size())];
     made.path = path();
     made.confidence = confidence();
     if (values_.chance(4)) made.ttl_ms = Value(1 + static_cast<std::int64_t>(values_.below(5)));
@@ -414,6 +417,9 @@ class RandomDeltas {
       case Verb::max:
       case Verb::min:
       case Verb::append:
+      case Verb::fork:
+      case Verb::merge:
+      case Verb::tag:
       case Verb::add_item: made.value = values_.value(), made.has_value = true; break;
       case Verb::incr:
         made.has_value = values_.chance(2);
@@ -428,6 +434,9 @@ class RandomDeltas {
       case Verb::dismiss: made.suggestion = "3.1"; break;
       case Verb::copy:
       case Verb::move: made.from = path(); break;
+      case Verb::revert:
+      case Verb::schema:
+      case Verb::erase: break;
     }
     return made;
   }
