@@ -5,7 +5,6 @@
 #include "broker/log_view.hpp"
 #include "broker/query.hpp"
 #include "common/base/limits.hpp"
-#include "common/codec/event_codec.hpp"
 #include "common/codec/event_view.hpp"
 #include "common/codec/msgpack.hpp"
 #include "context/context.hpp"

@@ -12,9 +12,9 @@ class DifferenceFinder {
  public:
   using Page = Snapshot::DifferencePage;
 
-  DifferenceFinder(BoardLine& line, Version before, Version after, std::size_t bytes_max)
-      : line_(line),
-        older_line_(line.at(std::min(before, after))),
+  DifferenceFinder(BoardLine line, Version before, Version after, std::size_t bytes_max)
+      : line_(std::move(line)),
+        older_line_(line_.at(std::min(before, after))),
         before_(before),
         after_(after),
         bytes_max_(bytes_max) {}
@@ -55,8 +55,9 @@ class DifferenceFinder {
       if (!event) return tl::unexpected(event.error());
       for (const LoggedChange& logged : (*event)->changes) {
         const CellKey& key = logged.change.key;
-        if (key.part == Part::field) continue;  // erased: nothing of it is left to differ
-        if ((!path || key.path.is_at_or_below(*path)) && (!start || key >= *start)) touched.insert(key);
+        // Erased, or taken by an erasure: it is at none of the versions any more.
+        const bool is_known = key.part == Part::leaf || !key.id.empty();
+        if (is_known && (!path || key.path.is_at_or_below(*path)) && (!start || key >= *start)) touched.insert(key);
       }
     }
     for (const CellKey& key : touched) {
@@ -106,7 +107,7 @@ class DifferenceFinder {
     });
   }
 
-  BoardLine& line_;
+  BoardLine line_;
   BoardLine older_line_;
   const Version before_;
   const Version after_;
@@ -124,7 +125,7 @@ Result<Snapshot::DifferencePage> StoreSnapshot::differences(const std::string& b
   auto found = find(board);
   if (!found) return tl::unexpected(found.error());
   if (before == after || found->record.number == BoardNumber::none) return DifferencePage();
-  return DifferenceFinder(found->line, before, after, bytes_max).run(path, start);
+  return DifferenceFinder(found->line.at(std::max(before, after)), before, after, bytes_max).run(path, start);
 }
 
 }  // namespace tafel::store
