@@ -10,8 +10,9 @@
 namespace tafel::broker {
 namespace {
 
-constexpr std::uint32_t every_right = (1U << (static_cast<unsigned>(Right::revert) + 1U)) - 1U;
+constexpr std::uint32_t every_right = (1U << right_count) - 1U;
 constexpr std::uint32_t read_right = 1U << static_cast<unsigned>(Right::read);
+constexpr std::uint32_t write_rights = ((1U << (static_cast<unsigned>(Right::revert) + 1U)) - 1U) & ~read_right;
 
 // Where in the file something stands, for messages: roles.json: roles.planner[0].ops.
 class Place {
@@ -54,11 +55,13 @@ Result<std::string> text_at(const Value& value, const Place& place) {
 
 Result<std::uint32_t> rights_named(const std::string& name, const Place& place) {
   if (name == "*") return every_right;
-  if (name == "write") return every_right & ~read_right;
+  if (name == "write") return write_rights;
+  if (name == "admin") return every_right & ~write_rights & ~read_right;
   if (const auto right = right_from(name)) return 1U << static_cast<unsigned>(*right);
   return place.wrong(
       "\"" + name +
-      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss, revert");
+      "\" is no op: right are read, write, admin, *, set, patch, incr, max, min, append, unset, accept, dismiss, "
+      "revert, schema, fork, merge, erase, tag");
 }
 
 Result<std::uint32_t> read_ops(const Value& value, const Place& place) {
