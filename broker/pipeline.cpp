@@ -213,6 +213,8 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   receipt.ops = judged.results;
   const bool changes = !judged.changes.empty();
   if (delta.check) {
+    // A fork goes on from the version that it is made at.
+    if (verb == Verb::fork) receipt.version = judged.base;
     receipt.version += changes ? 1 : 0;
     return receipt;
   }

@@ -114,6 +114,7 @@ TEST_F(BoardVerbs, ADryRunOfAForkMakesNone) {
   on(parent, R"({"set": {"a": 1}})");
   const Receipt tried = on(fork_id, R"({"check": true, "ops": [{"op": "fork", "value": {"parent": "acme/trip"}}]})");
   EXPECT_EQ(code_of(tried), "none");
+  EXPECT_EQ(tried.version, 2U);
   EXPECT_FALSE(*(*rig.store().snapshot())->head(fork_id));
 }
 
