@@ -130,7 +130,8 @@ class FieldGatherer {
   std::vector<FieldView> views_;
 };
 
-// Calls visit(path, live cell) for each cell at and below `path` that the reader may see, in key order.
+// Calls visit(path, live cell) for each cell at and below `path` that the reader may see, in key order. Reserved
+// subtrees are shown to who names them.
 template <class Visit>
 void for_each_live(const Board& board, const std::optional<Path>& path, const Reader& reader, Visit visit) {
   const Sight sight(reader);
@@ -140,7 +141,7 @@ void for_each_live(const Board& board, const std::optional<Path>& path, const Re
   for (auto at = first; at != last; ++at) {
     if (judged == nullptr || *judged != at->first.path) {
       judged = &at->first.path;
-      is_visible = sight.covers(*judged);
+      is_visible = (path || !judged->is_reserved()) && sight.covers(*judged);
     }
     if (!is_visible) continue;
     if (!may_expire(at->second)) {

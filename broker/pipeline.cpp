@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "blackboard/seal.hpp"
+#include "broker/schema_scope.hpp"
+#include "common/base/limits.hpp"
 #include "conflict/judge.hpp"
 
 namespace tafel::broker {
 namespace {
-
-const Schema no_schema;
 
 Receipt blank_receipt(const Submission& submission, const std::string& epoch, Version version) {
   Receipt receipt;
@@ -71,6 +72,13 @@ ErrorInfo storage_error(const Failure& failure) {
   return error;
 }
 
+// A schema is the only op of its delta that can be applied.
+const Op* schema_op_of(const Delta& delta) {
+  const auto at =
+      std::find_if(delta.ops.begin(), delta.ops.end(), [](const Op& op) { return op.verb == Verb::schema; });
+  return at == delta.ops.end() ? nullptr : &*at;
+}
+
 }  // namespace
 
 // One transaction on its way: what has been judged so far.
@@ -80,6 +88,13 @@ struct Pipeline::Run {
   TimeMs now = 0;
   Committed done;
   bool writes = false;
+
+  // Those that have versions of this transaction.
+  std::set<std::string> boards() const {
+    std::set<std::string> ids;
+    for (const auto& event : done.events) ids.insert(event->board);
+    return ids;
+  }
 };
 
 Pipeline::Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of)
@@ -117,14 +132,18 @@ Result<Committed> Pipeline::commit_at_once(const Submission* first, std::size_t 
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
   Run run{**transaction, store_.epoch(), now, {}, false};
+  const auto failed = [&](const Failure& failure) {
+    kept_.clear();  // it may know what was never committed
+    return tl::unexpected(failure);
+  };
   for (const Submission* submission = first; submission != first + count; ++submission) {
     auto receipt = judge_one(run, *submission);
-    if (!receipt) return tl::unexpected(receipt.error());
+    if (!receipt) return failed(receipt.error());
     run.done.receipts.push_back(std::move(*receipt));
   }
   // Answers that change nothing (rejections, duplicates, dry runs) do not cost a sync.
   if (run.writes) {
-    if (auto durable = run.transaction.commit(); !durable) return tl::unexpected(durable.error());
+    if (auto durable = run.transaction.commit(); !durable) return failed(durable.error());
   }
   return std::move(run.done);
 }
@@ -162,10 +181,23 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   Receipt receipt = blank_receipt(submission, run.epoch, head.version);
   // The time of events never falls within a board, whatever the clock does.
   const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time)};
-  const Schema& schema = schema_of_ ? schema_of_(delta.board) : no_schema;
-  const Rights rights = roles_.rights_of(submission.actor, delta.board);
-  auto judged = conflict::judge(run.transaction.view(delta.board), schema, rights, delta, stamp);
+  const auto kept = schema_for(run, delta.board);
+  if (!kept) return tl::unexpected(kept.error());
+  const auto& schema = (*kept)->stored.schema;
+  const Rights rights = roles_.rights_of(submission.actor, delta.board).under(schema);
+  const auto schema_of = [&](const std::string& board) -> Result<std::shared_ptr<const BoardSchema>> {
+    const auto found = schema_for(run, board);
+    if (!found) return tl::unexpected(found.error());
+    return std::shared_ptr<const BoardSchema>(*found, &(*found)->stored);
+  };
+  std::optional<StoredScope> scope;
+  if (schema_op_of(delta) != nullptr)
+    scope.emplace(store_, run.transaction, roles_, schema_of, StoredScope::Writer{submission.actor, delta.board},
+                  run.boards());
+  auto judged =
+      conflict::judge(run.transaction.view(delta.board), *schema, rights, delta, stamp, scope ? &*scope : nullptr);
   if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
+  if (scope && scope->failure()) return tl::unexpected(*scope->failure());
   if (!judged) {
     receipt.error = std::move(judged.error());
     return receipt;  // rejections are not remembered
@@ -177,17 +209,67 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     return receipt;
   }
   if (changes) {
+    auto held = held_after(run, delta, **kept, *judged, stamp.now);
     auto event = run.transaction.append(delta, *judged, stamp);
     if (!event) return tl::unexpected(event.error());
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
+    (*kept)->held = std::move(held);
+    forget_schemas(delta.board, judged->changes);
   } else if (!delta.id.empty()) {
-    if (auto kept = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !kept)
-      return tl::unexpected(kept.error());
+    if (auto known = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !known)
+      return tl::unexpected(known.error());
     run.writes = true;
   }
   return receipt;
+}
+
+Result<std::shared_ptr<Pipeline::KeptSchema>> Pipeline::schema_for(Run& run, const std::string& board) {
+  if (schema_of_) {
+    auto given = std::make_shared<KeptSchema>();
+    given->stored.schema = std::shared_ptr<const Schema>(std::shared_ptr<const Schema>(), &schema_of_(board));
+    return given;
+  }
+  if (const auto at = kept_.find(board); at != kept_.end()) return at->second;
+  auto stored = read_schema(board, [&](const std::string& of, const CellKey& key) -> Result<std::optional<Cell>> {
+    auto cell = run.transaction.view(of).cell(key);
+    if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
+    return cell;
+  });
+  if (!stored) return tl::unexpected(stored.error());
+  auto kept = std::make_shared<KeptSchema>();
+  kept->required = blackboard::required_fields(*stored->schema);
+  kept->stored = std::move(*stored);
+  if (kept_.size() >= limits::schema_kept_boards_max) kept_.clear();
+  kept_.emplace(board, kept);
+  return kept;
+}
+
+std::optional<HeldFields> Pipeline::held_after(Run& run, const Delta& delta, const KeptSchema& kept,
+                                               conflict::Judgement& judgement, TimeMs now) {
+  const Op* change = schema_op_of(delta);  // what it requires counts at once
+  const auto required = change == nullptr || change->path != schema_of_board
+                            ? kept.required
+                            : blackboard::required_fields(*schema_with(delta.board, kept.stored, delta.board,
+                                                                       change->path, change->schema.get()));
+  if (required.empty()) return std::nullopt;
+  const auto& view = run.transaction.view(delta.board);
+  conflict::Draft after(view, view.version(), now);
+  for (const Change& made : judgement.changes) after.put(made.key, made.image);
+  HeldFields held = change == nullptr && kept.held ? kept.held->after(required, judgement.changes, after)
+                                                   : HeldFields(required, after);
+  judgement.completeness = blackboard::completeness(required, held.held());
+  return held;
+}
+
+void Pipeline::forget_schemas(const std::string& board, const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    if (!change.key.path.is_reserved()) continue;
+    if (change.key.path.text() == schema_of_board) kept_.erase(board);
+    if (change.key.path.text() == schema_of_below)
+      std::erase_if(kept_, [&](const auto& entry) { return lies_below(entry.first, board); });
+  }
 }
 
 }  // namespace tafel::broker

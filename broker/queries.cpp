@@ -6,13 +6,17 @@
 #include <utility>
 #include <vector>
 
+#include "blackboard/completeness.hpp"
 #include "blackboard/read.hpp"
 #include "broker/log_view.hpp"
+#include "broker/schemas.hpp"
 #include "common/base/limits.hpp"
 #include "common/base/text.hpp"
+#include "common/codec/completeness_codec.hpp"
 #include "common/codec/event_codec.hpp"
 #include "common/codec/fields.hpp"
 #include "common/codec/msgpack.hpp"
+#include "common/codec/schema_codec.hpp"
 #include "context/context.hpp"
 
 namespace tafel::broker {
@@ -25,10 +29,15 @@ struct Form {
 
 const std::vector<Form>& forms() {
   static const std::vector<Form> all{
-      {"get", {"board", "path", "at"}},       {"full", {"board", "path", "at", "detail"}},
-      {"cells", {"board", "path", "cursor"}}, {"log", {"board", "from", "to"}},
-      {"boards", {"after", "count"}},         {"verify", {"board"}},
-      {"context", {"board", "request"}},      {"stat", {}},
+      {"get", {"board", "path", "at"}},
+      {"full", {"board", "path", "at", "detail"}},
+      {"cells", {"board", "path", "cursor"}},
+      {"log", {"board", "from", "to"}},
+      {"boards", {"after", "count"}},
+      {"verify", {"board"}},
+      {"context", {"board", "request"}},
+      {"schema", {"board"}},
+      {"stat", {}},
   };
   return all;
 }
@@ -142,18 +151,21 @@ std::optional<ErrorInfo> version_defect(const Head& head, Version version) {
 // One question under way.
 class Query {
  public:
-  Query(store::Snapshot& snapshot, const std::string& epoch, const Question& question, const Asker& asker)
+  Query(store::Snapshot& snapshot, const std::string& epoch, const Question& question, const Asker& asker,
+        BoardSchema schema)
       : snapshot_(snapshot),
         epoch_(epoch),
         question_(question),
         asker_(asker),
-        rights_(asker.rights_on(question.board)) {}
+        schema_(std::move(schema)),
+        rights_(asker.rights_on(question.board).under(schema_.schema)) {}
 
   Answer get();
   Answer full();
   Answer cells();
   Answer log();
   Answer context();
+  Answer schema();
   Answer boards();
 
   bool may_read_anything() const { return rights_.may_read_anything(); }
@@ -166,12 +178,14 @@ class Query {
     return rights_.may_read_everything() ? Value(hex_of(digest)) : Value();
   }
   blackboard::Reader reader(const Moment& moment) const { return {moment.now, &rights_}; }
+  tl::expected<Value, ErrorInfo> completeness(const Moment& moment);
   std::string too_large_message() const;
 
   store::Snapshot& snapshot_;
   const std::string& epoch_;
   const Question& question_;
   const Asker& asker_;
+  const BoardSchema schema_;  // empty where the question does not depend on it
   const Rights rights_;
 };
 
@@ -303,7 +317,7 @@ Answer Query::log() {
 }
 
 Answer Query::context() {
-  const auto request = context::request_from_value(question_.request);
+  auto request = context::request_from_value(question_.request);
   const auto told = [](const context::ContextError& error) {
     ErrorInfo info =
         error_of(error.code == "over_budget" ? ErrorCode::too_large : ErrorCode::bad_request, error.message);
@@ -311,6 +325,7 @@ Answer Query::context() {
     return tl::unexpected(std::move(info));
   };
   if (!request) return told(request.error());
+  context::pin_declared(*request, *schema_.schema);
   const auto moment = this->moment();
   if (!moment) return tl::unexpected(moment.error());
   const auto board = load(*moment);
@@ -318,6 +333,43 @@ Answer Query::context() {
   const auto context = context::assemble(question_.board, *board, asker_.now, rights_, *request);
   if (!context) return told(context.error());
   return codec::encode(context::context_to_value(*context));
+}
+
+Answer Query::schema() {
+  const auto moment = this->moment();
+  if (!moment) return tl::unexpected(moment.error());
+  List documents;
+  for (const StoredSchema& stored : schema_.documents) {
+    documents.push_back(
+        Map{{"board", stored.board}, {"path", stored.path}, {"version", stored.version}, {"value", stored.document}});
+  }
+  const auto completeness = this->completeness(*moment);
+  if (!completeness) return tl::unexpected(completeness.error());
+  return codec::encode(Map{{"version", moment->version},
+                           {"schema", schema_.documents.empty() ? Value() : codec::schema_to_value(*schema_.schema)},
+                           {"documents", std::move(documents)},
+                           {"completeness", *completeness}});
+}
+
+// Nil where nothing is required. That a personal or secret field is missing is told to all who may read its path:
+// somebody must ask for it.
+tl::expected<Value, ErrorInfo> Query::completeness(const Moment& moment) {
+  const auto required = blackboard::required_fields(*schema_.schema);
+  if (required.empty()) return Value();
+  std::vector<bool> held;
+  for (const blackboard::RequiredField& field : required) {
+    if (moment.version == 0) {
+      held.push_back(false);
+      continue;
+    }
+    const auto board = snapshot_.load(question_.board, field.path, std::nullopt, limits::query_load_bytes);
+    if (!board && board.error().fault != Fault::full) return failed(board.error());
+    held.push_back(!board || blackboard::completeness(*board, {field}, {moment.now, nullptr}).missing.empty());
+  }
+  Completeness found = blackboard::completeness(required, held);
+  const Rights rights = asker_.rights_on(question_.board);
+  std::erase_if(found.missing, [&](const Completeness::Missing& missing) { return !rights.may_read(missing.path); });
+  return codec::completeness_to_value(found);
 }
 
 Answer Query::boards() {
@@ -343,6 +395,7 @@ Answer dispatch(Query& query, const Question& question, const Asker& asker) {
   if (question.what == "full") return query.full();
   if (question.what == "cells") return query.cells();
   if (question.what == "log") return query.log();
+  if (question.what == "schema") return query.schema();
   return query.context();
 }
 
@@ -398,7 +451,15 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
 Answer answer_from_store(store::Store& store, const Question& question, const Asker& asker) {
   auto snapshot = store.snapshot();
   if (!snapshot) return failed(snapshot.error());
-  Query query(**snapshot, store.epoch(), question, asker);
+  BoardSchema schema;
+  const bool has_board = question.what != "boards";
+  const bool is_about_schema = question.what == "schema" || question.what == "context";
+  if (has_board && (is_about_schema || asker.rights_on(question.board).needs_schema())) {
+    auto read = read_schema(**snapshot, question.board);
+    if (!read) return failed(read.error());
+    schema = std::move(*read);
+  }
+  Query query(**snapshot, store.epoch(), question, asker, std::move(schema));
   Answer answer = dispatch(query, question, asker);
   if (answer && answer->size() > limits::answer_bytes_max - limits::page_bytes) {  // the envelope has room to spare
     return refusal(ErrorCode::too_large,

@@ -42,7 +42,7 @@ struct Asker {
 // The body of an answer, encoded.
 using Answer = tl::expected<std::string, ErrorInfo>;
 
-// get, full, cells, log, context, boards.
+// get, full, cells, log, context, schema, boards.
 Answer answer_from_store(store::Store& store, const Question& question, const Asker& asker);
 
 // What `verify` answers for a report.

@@ -16,7 +16,8 @@ LeafVerdict write_entry(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::append);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::log)) return tl::unexpected(std::move(*error));
-  const Dot dot = writing.dot(*confidence);
+  if (auto error = check_schema(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
+  const Dot dot = writing.dot(task.path, *confidence);
   if (!writing.draft.kind(task.path)) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(entry_key(task.path, dot.mark), EntryCell{task.value, dot});

@@ -43,6 +43,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::incr);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::counter)) return tl::unexpected(std::move(*error));
+  if (auto error = check_declared(writing, task.path)) return tl::unexpected(std::move(*error));
   const auto before = current<CounterCell>(writing.draft, task.path);
   const std::int64_t by = *task.value.as_int64();
   if (before && by == 0) return outcome_of(task.path, Outcome::unchanged, Reason::echo);
@@ -52,7 +53,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
     return tl::unexpected(out_of_bounds(writing, task.path, start, by, "the range of int64"));
   }
   if (auto error = check_total(writing, task.path, start, by, after.total)) return tl::unexpected(std::move(*error));
-  after.dot = writing.dot(*confidence);
+  after.dot = writing.dot(task.path, *confidence);
   if (before) after.dot = keep_highest(after.dot, before->dot);
   if (!before) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
@@ -76,11 +77,12 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min))
     return tl::unexpected(std::move(*error));
+  if (auto error = check_schema(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
   auto cell = current<ExtremumCell>(writing.draft, task.path);
   const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;
   if (!cell || (is_max ? order > 0 : order < 0)) {
-    Dot dot = writing.dot(*confidence);
+    Dot dot = writing.dot(task.path, *confidence);
     if (cell) dot = keep_highest(dot, cell->dot);
     cell = ExtremumCell{is_max, task.value, dot};
   } else if (written && *confidence > cell->dot.confidence) {

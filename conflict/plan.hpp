@@ -25,13 +25,14 @@ struct Task {
     unset_entry,
     accept,
     dismiss,
+    schema,
     blank
   };
   Task(Type task_type, Path task_path) : type(task_type), path(std::move(task_path)) {}
 
   Type type;
   Path path;
-  Value value;             // set, add_item, incr (the amount), max, min, append
+  Value value;             // set, add_item, incr (the amount), max, min, append; schema: the document
   std::vector<Value> add;  // patch, without blanks and duplicates
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;

@@ -37,7 +37,7 @@ tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right r
                                             path.text(), name_of(*cap), name_of(*written))));
 }
 
-Dot Writing::dot(Confidence confidence) const {
+Dot Writing::dot(const Path& path, Confidence confidence) const {
   Dot dot;
   dot.mark = {draft.version(), static_cast<std::uint32_t>(op.index)};
   dot.base = draft.base();
@@ -45,7 +45,8 @@ Dot Writing::dot(Confidence confidence) const {
   dot.actor = stamp.actor;
   if (!delta.source.empty()) dot.source = std::make_shared<const Source>(delta.source);
   dot.time = stamp.now;
-  if (op.ttl_ms) dot.expires = stamp.now + *op.ttl_ms;
+  const auto ttl_ms = op.ttl_ms ? op.ttl_ms : schema.rule(path).ttl_ms;
+  if (ttl_ms) dot.expires = stamp.now + *ttl_ms;
   return dot;
 }
 

@@ -32,7 +32,7 @@ struct Merge {
   void add(const Value& element, std::uint32_t place) {
     const CellKey key = element_key(path, element);
     auto cell = as_element(writing.draft.cell(key));
-    const Dot dot = writing.dot(confidence);
+    const Dot dot = writing.dot(path, confidence);
     if (!cell) cell = ElementCell{element, dot.mark, place, {}};
     // The new dot is the newest: it makes every dot superfluous that is not more confident.
     std::erase_if(cell->dots, [&](const Dot& old) { return old.confidence <= confidence; });
@@ -143,6 +143,9 @@ LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent&
   const auto confidence = writing.permitted(path, right);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, path, Kind::set)) return tl::unexpected(std::move(*error));
+  for (const std::size_t i : additions) {
+    if (auto error = check_schema(writing, path, intent.wanted[i].element)) return tl::unexpected(std::move(*error));
+  }
 
   if (!additions.empty() && !writing.draft.kind(path)) writing.draft.make_room(path);
   Merge merge{writing, path, *confidence, false, {}, {}};

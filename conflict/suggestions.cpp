@@ -22,7 +22,7 @@ LeafVerdict perform(const Writing& writing, const Path& path, const SuggestionCe
   switch (suggestion.act) {
     case SuggestionCell::Act::set: {
       Task task(Task::Type::set, path);
-      task.value = suggestion.value;
+      task.value = writing.schema.rule(path).with_text_rules(suggestion.value);
       return write_set(writing, task, Right::accept);
     }
     case SuggestionCell::Act::remove: {
@@ -83,7 +83,7 @@ void settle(Draft& draft, const Path& path, Confidence confidence) {
 
 LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value,
                  Confidence confidence) {
-  auto id = hold(writing.draft, path, act, value, writing.dot(confidence));
+  auto id = hold(writing.draft, path, act, value, writing.dot(path, confidence));
   LeafOutcome result = id ? outcome_of(path, Outcome::held) : outcome_of(path, Outcome::unchanged, Reason::repeated);
   if (id) result.held.push_back(std::move(*id));
   result.gated = true;

@@ -106,7 +106,7 @@ tl::expected<Removal, ErrorInfo> remove_counter(const Writing& writing, const Pa
   }
   removal.removed = true;
   cell.total = rest;
-  cell.dot = writing.dot(cell.dot.confidence);  // taking away says nothing about what is left
+  cell.dot = writing.dot(path, cell.dot.confidence);  // taking away says nothing about what is left
   writing.draft.put(leaf_key(path), cell);
   return removal;
 }

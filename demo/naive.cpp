@@ -63,6 +63,7 @@ class Writer {
       case Verb::dismiss:
       case Verb::copy:
       case Verb::move:
+      case Verb::schema:
       case Verb::add_item: TAFEL_CHECK(false, "the demo's agents do not use this verb");
     }
   }

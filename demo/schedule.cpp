@@ -38,6 +38,7 @@ class Listener {
       case Verb::dismiss:
       case Verb::copy:
       case Verb::move:
+      case Verb::schema:
       case Verb::add_item: TAFEL_CHECK(false, "the demo's agents do not use this verb");
     }
   }

@@ -20,6 +20,14 @@ void View::fields_below(const Path& path, const FieldVisitor& visit) const {
                                 }));
 }
 
+void View::all_fields(const FieldVisitor& visit) const {
+  if (failure_) return;
+  note(scan_fields(kv_, board_.number, std::nullopt, {},
+                   [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
+                     return record.info.changed == 0 || visit(found, record.info);
+                   }));
+}
+
 std::optional<Cell> View::cell(const CellKey& key) const {
   const auto record = stored(key);
   return record ? checked(record->cell()) : std::nullopt;

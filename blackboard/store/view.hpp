@@ -17,6 +17,7 @@ class View final : public conflict::BoardView {
   Version floor() const override { return board_.head.floor; }
   std::optional<conflict::FieldInfo> field(const Path& path) const override;
   void fields_below(const Path& path, const FieldVisitor& visit) const override;
+  void all_fields(const FieldVisitor& visit) const override;
   std::optional<Cell> cell(const CellKey& key) const override;
   std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override;
   void parts(const Path& path, Part part, const PartVisitor& visit) const override;

@@ -8,6 +8,7 @@
 #include "common/codec/fields.hpp"
 #include "common/codec/form.hpp"
 #include "common/codec/pointer.hpp"
+#include "common/codec/schema_codec.hpp"
 #include "common/model/names.hpp"
 
 namespace tafel::codec {
@@ -21,7 +22,7 @@ struct Shape {
   std::array<std::string_view, 3> members;
 };
 
-constexpr std::array<Shape, 14> shapes{{
+constexpr std::array<Shape, 15> shapes{{
     {"set", Verb::set, false, {"value"}},
     {"patch", Verb::patch, false, {"add", "remove", "reset"}},
     {"incr", Verb::incr, false, {"by"}},
@@ -31,6 +32,7 @@ constexpr std::array<Shape, 14> shapes{{
     {"unset", Verb::unset, false, {"entry"}},
     {"accept", Verb::accept, false, {"suggestion"}},
     {"dismiss", Verb::dismiss, false, {"suggestion"}},
+    {"schema", Verb::schema, false, {"value"}},
     {"add", Verb::set, true, {"value"}},
     {"replace", Verb::set, true, {"value"}},
     {"remove", Verb::unset, true, {}},
@@ -116,6 +118,7 @@ class OpReader {
   void read_common();
   void read_own(const Shape& shape);
   void read_value(const Shape& shape);
+  void read_schema();
   void read_amount();
   void read_patch();
   std::optional<std::vector<Value>> read_elements(std::string_view member);
@@ -207,6 +210,7 @@ void OpReader::read_own(const Shape& shape) {
       if (given("suggestion") == nullptr)
         refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
       return read_text("suggestion", op_.suggestion);
+    case Verb::schema: read_value(shape); return read_schema();
     case Verb::copy:
     case Verb::move: return;
   }
@@ -217,6 +221,13 @@ void OpReader::read_value(const Shape& shape) {
   if (value == nullptr) return refuse(fmt::format("{} needs \"value\"", shape.name));
   op_.value = *value;
   op_.has_value = true;
+}
+
+void OpReader::read_schema() {
+  if (op_.value.is_nil() || find_defect(op_.value)) return;  // no schema; or a value that the judge refuses
+  auto document = schema_from_value(op_.value);
+  if (!document) return refuse(in_one_message(document.error()));
+  op_.schema = std::make_shared<const SchemaDocument>(std::move(*document));
 }
 
 void OpReader::read_amount() {
@@ -296,7 +307,7 @@ class OpForm {
   }
   bool has_plain_value() const {
     return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
-           op_.verb == Verb::add_item;
+           op_.verb == Verb::add_item || op_.verb == Verb::schema;
   }
   std::string path() const {
     if (!has_pointers()) return op_.path;

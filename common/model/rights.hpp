@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +12,33 @@
 #include "common/base/result.hpp"
 #include "common/model/delta.hpp"
 #include "common/model/names.hpp"
+#include "common/model/schema.hpp"
 
 namespace tafel {
 
-// What a grant may allow on a path: reading, or one verb of an op. `write` in a file means every verb.
-enum class Right : std::uint8_t { read = 0, set, patch, incr, max, min, append, unset, accept, dismiss };
+// What a grant may allow on a path: reading, reading what is personal or secret (besides the right to read), or one
+// verb of an op. `write` in a file means every verb that writes fields, `admin` schema to tag.
+enum class Right : std::uint8_t {
+  read = 0,
+  set,
+  patch,
+  incr,
+  max,
+  min,
+  append,
+  unset,
+  accept,
+  dismiss,
+  revert,
+  schema,
+  fork,
+  merge,
+  erase,
+  tag,
+  read_personal,
+  read_secret
+};
+inline constexpr unsigned right_count = 18;
 std::string_view name_of(Right right);
 std::optional<Right> right_from(std::string_view name);
 Right right_of(Verb verb);  // copy, move → set; add_item → patch
@@ -36,6 +59,11 @@ class Rights {
 
   explicit Rights(std::vector<Grant> grants) : grants_(std::move(grants)) {}
 
+  // The same on a board whose schema makes some fields personal or secret.
+  Rights under(std::shared_ptr<const Schema> schema) const;
+  // What may be read depends on the schema, as some fields could be personal or secret.
+  bool needs_schema() const;
+
   bool may_read(const Path& path) const;
   bool may_read_everything() const;
   bool may_read_anything() const;
@@ -43,7 +71,10 @@ class Rights {
   std::optional<Confidence> cap(const Path& path, Right right) const;
 
  private:
+  bool has_everywhere(Right right) const;
+
   std::vector<Grant> grants_;
+  std::shared_ptr<const Schema> schema_;  // null: nothing is personal or secret
 };
 
 // All roles of a server. The default lets everyone do everything.

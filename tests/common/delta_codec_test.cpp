@@ -404,7 +404,7 @@ class RandomDeltas {
 
   Op op() {
     Op made;
-    made.verb = static_cast<Verb>(values_.below(12));
+    made.verb = values_.chance(12) ? Verb::schema : static_cast<Verb>(values_.below(12));
     made.path = path();
     made.confidence = confidence();
     if (values_.chance(4)) made.ttl_ms = Value(1 + static_cast<std::int64_t>(values_.below(5)));
@@ -428,6 +428,10 @@ class RandomDeltas {
       case Verb::dismiss: made.suggestion = "3.1"; break;
       case Verb::copy:
       case Verb::move: made.from = path(); break;
+      case Verb::schema:
+        made.has_value = true;
+        if (values_.chance(2)) made.value = Map{{"strict", true}};
+        break;
     }
     return made;
   }
