@@ -16,7 +16,7 @@ namespace {
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> all{&apply_command(),   &get_command(),    &watch_command(),
                                                &log_command(),     &boards_command(), &verify_command(),
-                                               &context_command(), &stat_command()};
+                                               &context_command(), &schema_command(), &stat_command()};
   return all;
 }
 

@@ -60,6 +60,9 @@ class DeltaBuilder {
   DeltaBuilder& unset(std::string_view path);
   DeltaBuilder& accept(std::string_view path, std::string_view suggestion);
   DeltaBuilder& dismiss(std::string_view path, std::string_view suggestion);
+  // The schema of the board, or with `below` of all boards below it; nil for none. The only op of its delta.
+  DeltaBuilder& schema(Value document, bool below = false);
+  DeltaBuilder& take_ops(const std::vector<Op>& ops);  // made elsewhere, as by context::read_extraction
   DeltaBuilder& confidence(Confidence confidence);     // of the delta
   DeltaBuilder& op_confidence(Confidence confidence);  // of the op added last
   DeltaBuilder& ttl(milliseconds ttl);                 // of the op added last
