@@ -5,6 +5,7 @@
 namespace tafel::blackboard {
 
 void Board::put(const CellKey& key, std::optional<Cell> image) {
+  if (key.part == Part::field) return remove_field(key.path);
   const auto at = cells_.find(key);
   if (at != cells_.end()) digest_ -= digest_of(key, at->second);
   if (image) digest_ += digest_of(key, *image);
@@ -15,6 +16,12 @@ void Board::put(const CellKey& key, std::optional<Cell> image) {
   } else {
     cells_.emplace(key, std::move(*image));
   }
+}
+
+void Board::remove_field(const Path& path) {
+  auto at = cells_.lower_bound(leaf_key(path));
+  for (; at != cells_.end() && at->first.path == path; at = cells_.erase(at))
+    digest_ -= digest_of(at->first, at->second);
 }
 
 void Board::apply(Version version, const std::vector<Change>& changes) {

@@ -29,6 +29,8 @@ class Board {
   std::pair<Cells::const_iterator, Cells::const_iterator> range(const std::optional<Path>& path) const;
 
  private:
+  void remove_field(const Path& path);
+
   Version version_ = 0;
   Sum128 digest_;
   Cells cells_;

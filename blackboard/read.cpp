@@ -48,6 +48,7 @@ void read_register(FieldView& view, const RegisterCell& cell) {
   show_origin(view, shown.dot);
   view.value = shown.value;
   view.confidence = shown.dot.confidence;
+  view.expires = shown.dot.expires;
   for (const Sibling& sibling : cell.siblings) {
     if (&sibling != &shown) view.conflicts.push_back(sibling);
   }
@@ -124,7 +125,8 @@ class FieldGatherer {
  private:
   void begin(const Path& path, Kind kind) {
     if (!views_.empty()) finish(views_.back());
-    views_.push_back({path, kind, {}, 0, Confidence::guess, {}, nullptr, {}, {}, {}});
+    FieldView& view = views_.emplace_back(FieldView{path});
+    view.kind = kind;
   }
 
   std::vector<FieldView> views_;

@@ -28,6 +28,7 @@ struct FieldView {
   std::vector<Sibling> conflicts;     // register: the other values, ascending by version
   std::vector<ElementCell> elements;  // set: in order
   std::vector<EntryCell> entries;     // log: in order
+  std::optional<TimeMs> expires{};    // register: of the shown value
 };
 
 // The fields at and below `path` (nullopt: all) in path order.

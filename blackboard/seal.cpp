@@ -10,9 +10,9 @@
 namespace tafel::blackboard {
 
 Event seal(const std::string& board, const Head& head, const Delta& delta, const conflict::Judgement& judgement,
-           const conflict::Stamp& stamp, const std::vector<CellBefore>& before, std::string salt) {
+           const conflict::Stamp& stamp, const Placed& placed) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
-  TAFEL_CHECK(before.size() == judgement.changes.size(), "each change knows its cell before");
+  TAFEL_CHECK(placed.cells.size() == judgement.changes.size(), "each change knows its cell before");
   Event event;
   event.board = board;
   event.version = head.version + 1;
@@ -25,21 +25,29 @@ Event seal(const std::string& board, const Head& head, const Delta& delta, const
   event.ops = delta.ops;
   event.results = judgement.results;
   event.payload_hash = delta.payload_hash;
-  event.salt = std::move(salt);
+  event.salt = stamp.salt;
   event.previous_hash = head.hash;
   event.digest = head.digest;
-  for (std::size_t i = 0; i < before.size(); ++i) {
+  event.fields = placed.fields;
+  event.completeness = judgement.completeness;
+  for (std::size_t i = 0; i < placed.cells.size(); ++i) {
     const Change& change = judgement.changes[i];
-    if (before[i].image) event.digest -= digest_of(change.key, *before[i].image);
+    event.digest -= placed.cells[i].digest;
     if (change.image) event.digest += digest_of(change.key, *change.image);
-    event.changes.push_back({change, before[i].previous, before[i].jump});
+    event.changes.push_back({change, placed.cells[i].previous, placed.cells[i].jump});
   }
   event.hash = codec::chain_hash(event);
   return event;
 }
 
 Head head_after(const Head& head, const Event& event) {
-  return {event.version, event.time, event.hash, event.digest, head.floor};
+  Head after = head;
+  after.version = event.version;
+  after.time = event.time;
+  after.hash = event.hash;
+  after.digest = event.digest;
+  if (takes_fields(event)) after.erased = event.version;
+  return after;
 }
 
 std::optional<std::string> chain_defect(const Head& head, const Event& event) {
@@ -60,13 +68,15 @@ Receipt receipt_of(const Event& event, const std::string& epoch) {
   receipt.epoch = epoch;
   receipt.version = event.version;
   receipt.ops = event.results;
+  receipt.completeness = event.completeness;
   return receipt;
 }
 
-conflict::FieldInfo field_after(const conflict::FieldInfo& before, const std::optional<Cell>& old_image,
-                                const Change& change, Version version) {
+FieldInfo field_after(const FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
+                      Version version) {
   if (change.key.part == Part::suggestion) return before;
-  conflict::FieldInfo after = before;
+  if (change.key.part == Part::field) return {std::nullopt, version, 0, 0};
+  FieldInfo after = before;
   const auto count = [](const std::optional<Cell>& image) { return image ? std::uint64_t{1} : 0; };
   const auto count_lasting = [](const std::optional<Cell>& image) {
     return image && !may_expire(*image) ? std::uint64_t{1} : 0;

@@ -10,16 +10,22 @@
 
 namespace tafel::blackboard {
 
-// What the store knows of each changed cell, in the order of judgement.changes.
+// What the store knows of a changed cell.
 struct CellBefore {
-  std::optional<Cell> image;  // as it is before the event
-  Version previous = 0;       // pointers for the log, from Trail::push
+  Sum128 digest;         // of what the change replaces
+  Version previous = 0;  // pointers for the log, from Trail::push
   Version jump = 0;
 };
 
-// `salt` is 16 random bytes. The judgement has changes. `before` has one entry per change.
+// What the store knows of the changes of one event once they are in place.
+struct Placed {
+  std::vector<CellBefore> cells;     // in the order of the changes
+  std::vector<TouchedField> fields;  // by path
+};
+
+// The judgement has changes, and `placed` has one entry per change.
 Event seal(const std::string& board, const Head& head, const Delta& delta, const conflict::Judgement& judgement,
-           const conflict::Stamp& stamp, const std::vector<CellBefore>& before, std::string salt);
+           const conflict::Stamp& stamp, const Placed& placed);
 
 Head head_after(const Head& head, const Event& event);
 
@@ -30,8 +36,8 @@ std::optional<std::string> chain_defect(const Head& head, const Event& event);
 // The receipt that a versioned delta got, remade from its event.
 Receipt receipt_of(const Event& event, const std::string& epoch);
 
-// The head record of a field after one of its parts changed.
-conflict::FieldInfo field_after(const conflict::FieldInfo& before, const std::optional<Cell>& old_image,
-                                const Change& change, Version version);
+// What is known of a field after one of its parts changed, or all of them went (Part::field).
+FieldInfo field_after(const FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
+                      Version version);
 
 }  // namespace tafel::blackboard

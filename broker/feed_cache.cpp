@@ -87,4 +87,12 @@ void FeedPages::add(const std::string& board, const FeedPage& page) {
   }
 }
 
+void FeedPages::forget(const std::string& board) {
+  std::erase_if(order_, [&](const Key& key) { return key.first == board; });
+  for (auto page = pages_.lower_bound({board, 0}); page != pages_.end() && page->first.first == board;) {
+    bytes_ -= page->second.message->size();
+    page = pages_.erase(page);
+  }
+}
+
 }  // namespace tafel::broker

@@ -64,6 +64,7 @@ class FeedPages {
 
   const FeedPage* find(const std::string& board, Version first) const;
   void add(const std::string& board, const FeedPage& page);
+  void forget(const std::string& board);
   std::size_t bytes() const { return bytes_; }
 
  private:

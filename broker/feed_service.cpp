@@ -65,6 +65,7 @@ struct FeedService::State {
   std::string unsubscribe(const PeerId& peer, const codec::Message& message);
 
   void publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send);
+  void forget_before(FollowedBoard& board, Version version);
   void publish_board(FollowedBoard& board, const Send& send);
   void outdate(const Event& event);
   bool is_open(const std::string& board);
@@ -144,8 +145,9 @@ std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, con
     error.found = Value(head.version);
     return refuse(std::move(error));
   }
-  if (asked->from < head.floor)
-    return encoded(codec::message::resync, message.id, {{"board", asked->board}, {"floor", head.floor}});
+  const Version floor = followable_from(head);
+  if (asked->from < floor)
+    return encoded(codec::message::resync, message.id, {{"board", asked->board}, {"floor", floor}});
 
   if (rights.needs_schema()) {
     const auto schema = read_schema(**snapshot, asked->board);
@@ -182,6 +184,7 @@ void FeedService::State::publish(const std::vector<std::shared_ptr<const Event>>
     if (board == nullptr) continue;
     if (board->batch.empty()) boards.push_back(board);
     board->batch.push_back(event);
+    if (takes_fields(*event)) forget_before(*board, event->version);
   }
   for (FollowedBoard* board : boards) publish_board(*board, send);
   drop_gone();
@@ -214,6 +217,13 @@ bool FeedService::State::is_open(const std::string& board) {
   if (!schema) return false;
   if (open_boards.size() >= limits::schema_kept_boards_max) open_boards.clear();
   return open_boards[board] = rights.under(schema->schema).may_read_everything();
+}
+
+// Nothing encoded of the versions before may be sent any more: it may hold what was erased.
+void FeedService::State::forget_before(FollowedBoard& board, Version version) {
+  board.floor = std::max(board.floor, version - 1);
+  board.tail.clear();
+  pages.forget(board.id);
 }
 
 void FeedService::State::publish_board(FollowedBoard& board, const Send& send) {
@@ -330,6 +340,7 @@ Result<FeedPage> FeedService::State::next_of(const Subscription& subscription) {
   const FollowedBoard& board = subscription.board;
   const std::size_t bytes_max = subscription.follower.page_bytes;
   const Version first = subscription.position + 1;
+  if (first <= board.floor) return fail(Fault::not_found, "what is wanted was erased meanwhile");
   if (subscription.lens->is_whole()) {
     if (board.tail.holds(first)) return make_page(board.id, first, board.tail.from(first, bytes_max));
     if (bytes_max == limits::page_bytes) {
@@ -350,7 +361,7 @@ Result<FeedPage> FeedService::State::page_from_log(const Subscription& subscript
   if (!snapshot) return tl::unexpected(snapshot.error());
   const auto head = (*snapshot)->head(board.id);
   if (!head) return tl::unexpected(head.error());
-  board.floor = head->value_or(Head{}).floor;
+  board.floor = std::max(board.floor, followable_from(head->value_or(Head{})));
   if (first <= board.floor) return fail(Fault::not_found, "the log begins above the version that is wanted");
   const auto records = (*snapshot)->event_records(board.id, first, to, bytes_max);
   if (!records) return tl::unexpected(records.error());

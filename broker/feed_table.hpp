@@ -49,7 +49,7 @@ struct FollowedBoard {
   std::string id;
   Version known = 0;                // every version above it will still come through publish
   Version head_at_heartbeat = 0;    // of the store
-  Version floor = 0;                // of the log when it was read last
+  Version floor = 0;                // what comes after it can be followed, as far as is known
   std::vector<Subscription*> live;  // in no order
   std::size_t subscriptions = 0;
   std::size_t whole_subscriptions = 0;                      // whose lens is whole

@@ -93,6 +93,7 @@ CommitLoop::CommitLoop(Clock& clock, std::unique_ptr<net::Router> router, Reques
 std::int64_t CommitLoop::turn() {
   sender_.retry();
   commit_waiting();
+  tidy();
   service_.tick(clock_.steady_ms());
   counters_.set(service_.stats(), router_->dropped(), sender_.dropped());
   return idle_wait_ms;
@@ -103,15 +104,25 @@ bool CommitLoop::commit_waiting() {
   if (messages.empty() || failed_) return false;
   std::size_t bytes = 0;
   for (const Inbound& message : messages) bytes += message.bytes.size();
-  const RequestService::Turn done = service_.handle(messages, clock_.wall_ms(), clock_.steady_ms());
-  for (const Outbound& answer : done.answers) sender_.answer(answer);
-  if (!done.events.empty()) {
-    queue_.push(done.events, bytes);
+  return take(service_.handle(messages, clock_.wall_ms(), clock_.steady_ms()), bytes);
+}
+
+void CommitLoop::tidy() {
+  const std::int64_t now = clock_.steady_ms();
+  if (failed_ || now < next_tidy_ms_) return;
+  next_tidy_ms_ = now + limits::tidy_interval_ms;
+  take(service_.tidy(clock_.wall_ms()), 0);
+}
+
+bool CommitLoop::take(RequestService::Turn turn, std::size_t bytes) {
+  for (const Outbound& answer : turn.answers) sender_.answer(answer);
+  if (!turn.events.empty()) {
+    queue_.push(turn.events, bytes);
     wake_feed_();
   }
-  if (!done.fatal) return true;
+  if (!turn.fatal) return true;
   failed_ = true;
-  on_fatal_(*done.fatal);
+  on_fatal_(*turn.fatal);
   return false;
 }
 

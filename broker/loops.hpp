@@ -78,6 +78,8 @@ class CommitLoop final : public Loop {
   std::int64_t turn() override;
   void finish() override;  // commits and answers what is waiting
   bool commit_waiting();   // false: nothing was waiting, or the store failed
+  void tidy();
+  bool take(RequestService::Turn turn, std::size_t bytes);  // sends and publishes; false: the store failed
 
   RequestService service_;
   FeedQueue& queue_;
@@ -85,6 +87,7 @@ class CommitLoop final : public Loop {
   Counters& counters_;
   OnFatal on_fatal_;
   bool failed_ = false;
+  std::int64_t next_tidy_ms_ = 0;
 };
 
 class QueryLoop final : public Loop {

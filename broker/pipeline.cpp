@@ -6,12 +6,20 @@
 #include <utility>
 
 #include "blackboard/seal.hpp"
+#include "broker/board_verbs.hpp"
 #include "broker/schema_scope.hpp"
 #include "common/base/limits.hpp"
 #include "conflict/judge.hpp"
 
 namespace tafel::broker {
 namespace {
+
+Result<VerbVerdict> judge_fields(const VerbRequest& request, const Rights& rights, const conflict::SchemaScope* scope) {
+  auto judged = conflict::judge(request.transaction.view(request.delta.board), *request.schema, rights, request.delta,
+                                request.stamp, scope);
+  if (!judged) return VerbVerdict(tl::unexpected(std::move(judged.error())));
+  return VerbJudgement{std::nullopt, std::move(*judged)};
+}
 
 Receipt blank_receipt(const Submission& submission, const std::string& epoch, Version version) {
   Receipt receipt;
@@ -72,6 +80,20 @@ ErrorInfo storage_error(const Failure& failure) {
   return error;
 }
 
+// What an actor may know of the missing fields: those whose paths it may read, be they personal or not.
+std::optional<Completeness> known_part(std::optional<Completeness> completeness, const Rights& rights) {
+  if (completeness)
+    std::erase_if(completeness->missing, [&](const auto& missing) { return !rights.may_read_path(missing.path); });
+  return completeness;
+}
+
+void clear_field(conflict::Draft& draft, const Path& path) {
+  draft.put(leaf_key(path), std::nullopt);
+  for (const Part part : {Part::element, Part::entry}) {
+    for (const auto& [key, cell] : draft.parts(path, part)) draft.put(key, std::nullopt);
+  }
+}
+
 // A schema is the only op of its delta that can be applied.
 const Op* schema_op_of(const Delta& delta) {
   const auto at =
@@ -118,6 +140,32 @@ Result<Committed> Pipeline::commit(const std::vector<Submission>& batch, TimeMs 
   return all;
 }
 
+Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
+  std::vector<std::shared_ptr<const Event>> expired;
+  const auto next = store_.next_expiry();
+  if (!next) return tl::unexpected(next.error());
+  if (!*next || **next > now) return expired;
+  auto transaction = store_.begin();
+  if (!transaction) return tl::unexpected(transaction.error());
+  auto events = (*transaction)->expire(now, limits::expiry_cells_max);
+  if (!events) return tl::unexpected(events.error());
+  if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
+  for (Event& event : *events) expired.push_back(std::make_shared<const Event>(std::move(event)));
+  return expired;
+}
+
+Result<bool> Pipeline::scrub() {
+  if (!has_erasures_) return false;
+  auto transaction = store_.begin();
+  if (!transaction) return tl::unexpected(transaction.error());
+  const auto more = (*transaction)->scrub(limits::erasure_step_max);
+  if (!more) return more;
+  has_erasures_ = *more;
+  if (!*more) return false;
+  if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
+  return true;
+}
+
 Receipt Pipeline::refusal_of(const Submission& submission, const Failure& failure) {
   Receipt receipt = blank_receipt(submission, store_.epoch(), 0);
   receipt.error = storage_error(failure);
@@ -160,12 +208,15 @@ Result<Receipt> Pipeline::judge_one(Run& run, const Submission& submission) {
   if (!delta.id.empty()) {
     auto known = run.transaction.known_receipt(delta.board, submission.actor, delta.id);
     if (!known) return tl::unexpected(known.error());
-    if (*known && (*known)->payload_hash != delta.payload_hash) {
+    const bool is_payload_kept = *known && (*known)->payload_hash != Sha256{};  // else it was erased
+    if (is_payload_kept && (*known)->payload_hash != delta.payload_hash) {
       receipt.error = id_reused(delta);
       return receipt;
     }
     if (*known) {
       (*known)->receipt.duplicate = true;
+      (*known)->receipt.completeness =
+          known_part((*known)->receipt.completeness, roles_.rights_of(submission.actor, delta.board));
       return std::move((*known)->receipt);
     }
   }
@@ -180,7 +231,7 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   const Delta& delta = submission.delta;
   Receipt receipt = blank_receipt(submission, run.epoch, head.version);
   // The time of events never falls within a board, whatever the clock does.
-  const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time)};
+  const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time), run.transaction.new_salt()};
   const auto kept = schema_for(run, delta.board);
   if (!kept) return tl::unexpected(kept.error());
   const auto& schema = (*kept)->stored.schema;
@@ -194,29 +245,48 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   if (schema_op_of(delta) != nullptr)
     scope.emplace(store_, run.transaction, roles_, schema_of, StoredScope::Writer{submission.actor, delta.board},
                   run.boards());
-  auto judged =
-      conflict::judge(run.transaction.view(delta.board), *schema, rights, delta, stamp, scope ? &*scope : nullptr);
+  const std::optional<Verb> verb = board_verb_of(delta);
+  const VerbRequest request{run.transaction, roles_, schema, delta, stamp, schema_of};
+  auto verdict = verb ? judge_board_verb(request) : judge_fields(request, rights, scope ? &*scope : nullptr);
+  if (!verdict) return tl::unexpected(verdict.error());
   if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
   if (scope && scope->failure()) return tl::unexpected(*scope->failure());
-  if (!judged) {
-    receipt.error = std::move(judged.error());
+  if (!*verdict) {
+    receipt.error = std::move(verdict->error());
     return receipt;  // rejections are not remembered
   }
-  receipt.ops = judged->results;
-  const bool changes = !judged->changes.empty();
+  conflict::Judgement& judged = (*verdict)->judgement;
+  receipt.ops = judged.results;
+  const bool changes = !judged.changes.empty();
+  auto held = held_after(run, delta, **kept, judged, stamp.now);
+  receipt.completeness = known_part(judged.completeness, rights);
   if (delta.check) {
     receipt.version += changes ? 1 : 0;
     return receipt;
   }
   if (changes) {
-    auto held = held_after(run, delta, **kept, *judged, stamp.now);
-    auto event = run.transaction.append(delta, *judged, stamp);
+    if (verb == Verb::erase) {
+      auto in_forks = erase_in_forks(request);
+      if (!in_forks) return tl::unexpected(in_forks.error());
+      for (Event& event : *in_forks) {
+        kept_.erase(event.board);  // what it holds
+        run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+      }
+    }
+    auto event = run.transaction.append((*verdict)->recorded ? *(*verdict)->recorded : delta, judged, stamp);
     if (!event) return tl::unexpected(event.error());
+    if (verb == Verb::erase) {
+      auto noted = run.transaction.note_erasure(
+          {0, delta.board, *Path::parse(delta.ops.front().path), event->version, stamp.actor, event->time});
+      if (!noted) return tl::unexpected(noted.error());
+      has_erasures_ = true;
+    }
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
     (*kept)->held = std::move(held);
-    forget_schemas(delta.board, judged->changes);
+    forget_schemas(delta.board, judged.changes);
+    if (verb == Verb::fork) kept_.erase(delta.board);  // it has its parent's schema
   } else if (!delta.id.empty()) {
     if (auto known = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !known)
       return tl::unexpected(known.error());
@@ -256,7 +326,13 @@ std::optional<HeldFields> Pipeline::held_after(Run& run, const Delta& delta, con
   if (required.empty()) return std::nullopt;
   const auto& view = run.transaction.view(delta.board);
   conflict::Draft after(view, view.version(), now);
-  for (const Change& made : judgement.changes) after.put(made.key, made.image);
+  for (const Change& made : judgement.changes) {
+    if (made.key.part == Part::field) {
+      clear_field(after, made.key.path);
+    } else {
+      after.put(made.key, made.image);
+    }
+  }
   HeldFields held = change == nullptr && kept.held ? kept.held->after(required, judgement.changes, after)
                                                    : HeldFields(required, after);
   judgement.completeness = blackboard::completeness(required, held.held());

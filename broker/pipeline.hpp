@@ -39,6 +39,12 @@ class Pipeline {
   // batch may be answered: the state on disk is unknown, the caller stops and recovers.
   Result<Committed> commit(const std::vector<Submission>& batch, TimeMs now);
 
+  // Takes away what has expired by `now`, a bounded part of it; the events are durable. A failure is one of `commit`.
+  Result<std::vector<std::shared_ptr<const Event>>> expire(TimeMs now);
+
+  // Goes a bounded step on with what erasures left to do. False when there is nothing.
+  Result<bool> scrub();
+
  private:
   struct Run;
   // What is kept of a board: its schema, and what it requires.
@@ -63,7 +69,8 @@ class Pipeline {
   store::Store& store_;
   const RoleTable& roles_;
   SchemaOf schema_of_;
-  KeptSchemas kept_;  // as the transaction under way sees them: none is kept when one fails
+  KeptSchemas kept_;          // as the transaction under way sees them: none is kept when one fails
+  bool has_erasures_ = true;  // that are not done; looked at once at the start
 };
 
 }  // namespace tafel::broker

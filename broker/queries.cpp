@@ -13,7 +13,7 @@
 #include "common/base/limits.hpp"
 #include "common/base/text.hpp"
 #include "common/codec/completeness_codec.hpp"
-#include "common/codec/event_codec.hpp"
+#include "common/codec/event_view.hpp"
 #include "common/codec/fields.hpp"
 #include "common/codec/msgpack.hpp"
 #include "common/codec/schema_codec.hpp"
@@ -367,8 +367,8 @@ tl::expected<Value, ErrorInfo> Query::completeness(const Moment& moment) {
     held.push_back(!board || blackboard::completeness(*board, {field}, {moment.now, nullptr}).missing.empty());
   }
   Completeness found = blackboard::completeness(required, held);
-  const Rights rights = asker_.rights_on(question_.board);
-  std::erase_if(found.missing, [&](const Completeness::Missing& missing) { return !rights.may_read(missing.path); });
+  std::erase_if(found.missing,
+                [&](const Completeness::Missing& missing) { return !rights_.may_read_path(missing.path); });
   return codec::completeness_to_value(found);
 }
 

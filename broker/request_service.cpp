@@ -133,6 +133,18 @@ void RequestService::commit(Waiting& waiting, TimeMs now, Turn& turn) {
   waiting = Waiting();
 }
 
+RequestService::Turn RequestService::tidy(TimeMs now) {
+  Turn turn;
+  if (auto events = pipeline_.expire(now)) {
+    turn.events = std::move(*events);
+  } else {
+    turn.fatal = std::move(events.error());
+  }
+  if (turn.fatal) return turn;
+  if (const auto more = pipeline_.scrub(); !more) turn.fatal = more.error();
+  return turn;
+}
+
 void RequestService::count(const Receipt& receipt) {
   if (receipt.duplicate) {
     ++stats_.duplicates;

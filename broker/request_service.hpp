@@ -26,6 +26,8 @@ class RequestService {
 
   // One duty cycle: everything that was waiting. One commit at the most per batch_deltas_max / batch_bytes_max.
   Turn handle(const std::vector<Inbound>& messages, TimeMs now, std::int64_t steady_ms);
+  // Takes away what has expired, and goes on with erasures; the events are to be published.
+  Turn tidy(TimeMs now);
   const Stats& stats() const { return stats_; }
   // Called now and then: forgets silent sessions.
   void tick(std::int64_t steady_ms);

@@ -12,7 +12,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
-#include "common/codec/event_codec.hpp"
+#include "common/codec/event_view.hpp"
 
 namespace tafel::cli {
 namespace {

@@ -5,17 +5,9 @@
 #include <functional>
 #include <optional>
 
-#include "common/model/cell.hpp"
+#include "common/model/field.hpp"
 
 namespace tafel::conflict {
-
-// The head record of a field. It stays, as a tombstone, when the last part of the field goes.
-struct FieldInfo {
-  std::optional<Kind> kind;   // nullopt: the field is absent
-  Version changed = 0;        // of its last change, removal included; suggestions do not count
-  std::uint64_t parts = 0;    // live elements or entries; 1 for a field that is one cell
-  std::uint64_t lasting = 0;  // those of them that can not expire
-};
 
 class BoardView {
  public:

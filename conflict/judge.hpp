@@ -21,6 +21,7 @@ struct Stamp {
   std::string actor;
   std::string epoch;  // of the store
   TimeMs now = 0;     // of the event; at or above the time of the event before it
+  std::string salt;   // 16 random bytes, for this delta alone
 };
 
 // The boards that a change of schema speaks of. Only the caller knows other boards, and how schemas add up.

@@ -204,6 +204,11 @@ struct Planner {
       case Verb::accept: return plan_mark(path, Task::Type::accept, op.suggestion);
       case Verb::dismiss: return plan_mark(path, Task::Type::dismiss, op.suggestion);
       case Verb::schema: return plan_schema(path);
+      case Verb::revert:
+      case Verb::fork:
+      case Verb::merge:
+      case Verb::erase:
+      case Verb::tag: return wrong(ErrorCode::bad_value, fmt::format("{} stands alone in its delta", name_of(op.verb)));
       case Verb::copy: return set_leaf(path, op.value, true);  // value filled in by unfold
       case Verb::move: {
         if (auto defect = set_leaf(path, op.value, true)) return defect;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "conflict/dots.hpp"
+
 namespace tafel::conflict {
 namespace {
 
@@ -38,13 +40,8 @@ tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right r
 }
 
 Dot Writing::dot(const Path& path, Confidence confidence) const {
-  Dot dot;
-  dot.mark = {draft.version(), static_cast<std::uint32_t>(op.index)};
-  dot.base = draft.base();
-  dot.confidence = confidence;
-  dot.actor = stamp.actor;
-  if (!delta.source.empty()) dot.source = std::make_shared<const Source>(delta.source);
-  dot.time = stamp.now;
+  const Mark mark{draft.version(), static_cast<std::uint32_t>(op.index)};
+  Dot dot = make_dot(stamp, delta, path, mark, draft.base(), confidence);
   const auto ttl_ms = op.ttl_ms ? op.ttl_ms : schema.rule(path).ttl_ms;
   if (ttl_ms) dot.expires = stamp.now + *ttl_ms;
   return dot;

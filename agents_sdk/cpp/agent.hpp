@@ -132,6 +132,9 @@ class BoardHandle {
   virtual std::shared_ptr<const blackboard::Board> snapshot() const = 0;
   virtual std::optional<Value> get(std::string_view path) const = 0;
   virtual Value state() const = 0;
+  // How much of what the schema requires is there, as the newest version tells it; nullopt where nothing is required.
+  // Asks the server where the newest event did not tell it, as just after joining.
+  virtual Result<std::optional<Completeness>> completeness() const = 0;
   // Waits until the mirror has at least `version` (read your writes: pass receipt.version).
   virtual Result<void> wait_for(Version version, milliseconds timeout) = 0;
 

@@ -45,8 +45,8 @@ ErrorInfo foreign_answer(const std::string& delta_id) {
 
 std::optional<Outbox::Message> Outbox::next(std::uint64_t message_id, std::size_t bytes_max, std::int64_t now,
                                             std::vector<Done>& done) {
-  if (!sent_.empty() && now - sent_at_ >= limits::resend_ms) reconnected();
-  if (!sent_.empty() || now < not_before_) return std::nullopt;
+  if (!sent_.empty()) return resend(now);
+  if (now < not_before_) return std::nullopt;
   const std::size_t room = bytes_max - std::min(bytes_max, submit_envelope_bytes);
   while (!waiting_.empty() && waiting_.front().bytes.size() > room) {
     Receipt receipt = refusal_of(waiting_.front(), too_large_delta(waiting_.front().bytes.size(), room));
@@ -65,11 +65,33 @@ std::optional<Outbox::Message> Outbox::next(std::uint64_t message_id, std::size_
   singles_ -= std::min(singles_, count);
   sent_id_ = message_id;
   sent_at_ = now;
+  resends_ = 0;
   return Message{message_id, codec::encode_submit_message(message_id, deltas)};
+}
+
+// What is on its way once more when its answer may be lost, under the id of its message: a slow server's answer to the
+// first sending still counts, and it is not given more and more to do.
+std::optional<Outbox::Message> Outbox::resend(std::int64_t now) {
+  if (now < resend_at()) return std::nullopt;
+  std::vector<std::string> deltas;
+  for (const Entry& entry : sent_) deltas.push_back(entry.bytes);
+  sent_at_ = now;
+  ++resends_;
+  return Message{sent_id_, codec::encode_submit_message(sent_id_, deltas)};
+}
+
+std::int64_t Outbox::resend_at() const {
+  return sent_at_ + std::min(limits::resend_ms << std::min(resends_, 10U), limits::resend_ms_max);
 }
 
 std::vector<Outbox::Done> Outbox::receipts(std::uint64_t message_id, std::vector<Receipt> receipts, std::int64_t now) {
   if (sent_.empty() || message_id != sent_id_) return {};
+  if (resends_ > 0) {  // each sending is answered: what came by another answer already is known
+    const auto first = std::find_if(receipts.begin(), receipts.end(),
+                                    [&](const Receipt& one) { return one.id == sent_.front().delta_id; });
+    receipts.erase(receipts.begin(), first);
+    if (receipts.empty()) return {};
+  }
   if (!fits(receipts)) return refused(message_id, foreign_answer(sent_.front().delta_id), now);
   std::vector<Done> done;
   for (Receipt& receipt : receipts) {
@@ -142,7 +164,7 @@ std::vector<Outbox::Entry> Outbox::give_up() {
 }
 
 std::optional<std::int64_t> Outbox::retry_at() const {
-  if (!sent_.empty()) return sent_at_ + limits::resend_ms;
+  if (!sent_.empty()) return resend_at();
   if (waiting_.empty()) return std::nullopt;
   return not_before_;
 }

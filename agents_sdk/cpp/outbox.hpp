@@ -60,6 +60,8 @@ class Outbox {
   std::optional<std::int64_t> retry_at() const;
 
  private:
+  std::optional<Message> resend(std::int64_t now);
+  std::int64_t resend_at() const;
   std::size_t count_for(std::size_t room) const;
   bool fits(const std::vector<Receipt>& receipts) const;
   void wait_out(std::int64_t now);
@@ -69,6 +71,7 @@ class Outbox {
   std::deque<Entry> put_off_;  // of that message: what the server put off
   std::uint64_t sent_id_ = 0;
   std::int64_t sent_at_ = 0;
+  unsigned resends_ = 0;     // of that message
   std::size_t singles_ = 0;  // so many at the front go one by one
   std::int64_t not_before_ = 0;
   std::int64_t wait_ms_ = 0;  // of the last refusal

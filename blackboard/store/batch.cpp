@@ -2,20 +2,22 @@
 
 #include <algorithm>
 
+#include "blackboard/expiry.hpp"
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/cell_writer.hpp"
+#include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/check.hpp"
+#include "common/base/limits.hpp"
 #include "common/codec/event_codec.hpp"
+#include "common/codec/event_pieces.hpp"
 #include "common/codec/msgpack.hpp"
 #include "common/codec/receipt_codec.hpp"
 #include "common/model/names.hpp"
 
 namespace tafel::store {
 namespace {
-
-constexpr std::size_t salt_bytes = 16;
 
 Result<Receipt> decode_stored_receipt(const ReceiptRecord& record) {
   const auto value = codec::decode(record.receipt);
@@ -34,7 +36,8 @@ Result<Head> StoreBatch::head(const std::string& board) {
 const conflict::BoardView& StoreBatch::view(const std::string& board) {
   if (const auto open_board = open(board)) return (*open_board)->view;
   // The failure is kept, so this view shows nothing.
-  return boards_.try_emplace(board, *kv_, log_, failure_).first->second.view;
+  return boards_.try_emplace(board, BoardRecord(), *BoardLine::open(*kv_, log_, board, {}), failure_)
+      .first->second.view;
 }
 
 Result<std::optional<KnownReceipt>> StoreBatch::known_receipt(const std::string& board, const std::string& actor,
@@ -46,6 +49,79 @@ Result<std::optional<KnownReceipt>> StoreBatch::known_receipt(const std::string&
   if (!found) return tl::unexpected(found.error());
   if (!*found) return std::nullopt;
   return kept(remade(record.number, **found, actor, delta_id));
+}
+
+std::string StoreBatch::new_salt() { return random_.bytes(codec::salt_bytes); }
+
+Result<void> StoreBatch::note_erasure(const Erasure& erasure) {
+  kv_->use_reserve(true);
+  return kept(store::note_erasure(*kv_, erasure));
+}
+
+Result<bool> StoreBatch::scrub(std::size_t count) {
+  kv_->use_reserve(true);
+  return kept(store::scrub(*kv_, log_, count));
+}
+
+Result<std::optional<Batch::Origin>> StoreBatch::origin(const std::string& board) {
+  const auto open_board = open(board);
+  if (!open_board) return tl::unexpected(open_board.error());
+  const BoardRecord& record = (*open_board)->record;
+  if (record.parent.empty()) return std::nullopt;
+  return Origin{record.parent, record.fork};
+}
+
+Result<std::vector<Path>> StoreBatch::own_fields(const std::string& board, std::size_t count) {
+  const auto open_board = open(board);
+  if (!open_board) return tl::unexpected(open_board.error());
+  std::vector<Path> paths;
+  const auto scanned = kept(scan_fields(*kv_, (*open_board)->record.number, std::nullopt, {},
+                                        [&](std::string_view, const Path& path, const FieldRecord&) {
+                                          if (paths.size() < count) paths.push_back(path);
+                                          return Result<bool>(paths.size() < count);
+                                        }));
+  if (!scanned) return tl::unexpected(scanned.error());
+  return paths;
+}
+
+Result<std::vector<std::string>> StoreBatch::forks_of(const std::string& board) {
+  const auto open_board = open(board);
+  if (!open_board) return tl::unexpected(open_board.error());
+  std::vector<std::string> forks;
+  const auto scanned = kept(scan_records(*kv_, Table::forks, board_prefix((*open_board)->record.number), {},
+                                         [&](std::string_view key, std::string_view payload) -> Result<bool> {
+                                           auto fork = decode_fork(payload);
+                                           if (!fork) return bad_record(Table::forks, key, "this is no fork");
+                                           forks.push_back(std::move(fork->board));
+                                           return true;
+                                         }));
+  if (!scanned) return tl::unexpected(scanned.error());
+  return forks;
+}
+
+Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count) {
+  kv_->use_reserve(true);
+  auto due = kept(take_due(*kv_, now, count));
+  if (!due) return tl::unexpected(due.error());
+  std::map<std::string, std::vector<CellKey>> cells;
+  for (ExpiringCell& cell : *due) cells[cell.board].push_back(std::move(cell.key));
+  std::vector<Event> events;
+  for (const auto& [id, keys] : cells) {
+    const auto board = open(id);
+    if (!board) return tl::unexpected(board.error());
+    const conflict::Stamp stamp{blackboard::system_actor, epoch_, std::max(now, (*board)->record.head.time),
+                                new_salt()};
+    const auto judgement = blackboard::expire((*board)->view, keys, stamp.now);
+    if (failure_) return tl::unexpected(*failure_);
+    if (judgement.changes.empty()) continue;
+    Delta delta;
+    delta.board = id;
+    delta.source.kind = "expiry";
+    auto event = kept(write_event(**board, delta, judgement, stamp));
+    if (!event) return tl::unexpected(event.error());
+    events.push_back(std::move(*event));
+  }
+  return events;
 }
 
 Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& judgement,
@@ -93,9 +169,9 @@ Result<StoreBatch::OpenBoard*> StoreBatch::open(const std::string& board) {
   if (at != boards_.end()) return &at->second;
   const auto record = kept(get_board(*kv_, board));
   if (!record) return tl::unexpected(record.error());
-  OpenBoard& opened = boards_.try_emplace(board, *kv_, log_, failure_).first->second;
-  opened.record = *record;
-  return &opened;
+  auto line = kept(BoardLine::open(*kv_, log_, board, *record));
+  if (!line) return tl::unexpected(line.error());
+  return &boards_.try_emplace(board, *record, std::move(*line), failure_).first->second;
 }
 
 Result<void> StoreBatch::give_number(const std::string& id, OpenBoard& board) {
@@ -106,7 +182,40 @@ Result<void> StoreBatch::give_number(const std::string& id, OpenBoard& board) {
   const auto next = *payload ? decode_number(**payload) : std::nullopt;
   if (!next || *next == 0) return bad_record(Table::meta, meta_boards, "the number of the next board is missing");
   board.record.number = static_cast<BoardNumber>(*next);
-  return put_record(*kv_, Table::meta, meta_boards, encode_number(*next + 1));
+  if (auto put = put_record(*kv_, Table::meta, meta_boards, encode_number(*next + 1)); !put) return put;
+  return renew_line(id, board);
+}
+
+Result<void> StoreBatch::renew_line(const std::string& id, OpenBoard& board) {
+  auto line = BoardLine::open(*kv_, log_, id, board.record);
+  if (!line) return tl::unexpected(line.error());
+  board.line = std::move(*line);
+  return {};
+}
+
+Result<bool> StoreBatch::fork(const std::string& board, const std::string& parent, Version version) {
+  const auto from = open(parent);
+  if (!from) return tl::unexpected(from.error());
+  const auto to = open(board);
+  if (!to) return tl::unexpected(to.error());
+  BoardRecord& record = (*to)->record;
+  const BoardRecord& above = (*from)->record;
+  const bool is_possible = record.head.version == 0 && version > 0 && version >= (*from)->line.floor() &&
+                           version <= above.head.version && (*from)->line.depth() < limits::forks_depth_max;
+  if (!is_possible) return false;
+  const auto event = kept((*from)->line.event(version));
+  if (!event) return tl::unexpected(event.error());
+  if (auto numbered = kept(give_number(board, **to)); !numbered) return tl::unexpected(numbered.error());
+  const std::string key = fork_key(above.number, record.number);
+  if (auto put = kept(put_record(*kv_, Table::forks, key, encode_fork({version, board}))); !put) {
+    return tl::unexpected(put.error());
+  }
+  record.parent = parent;
+  record.fork = version;
+  record.head = {version, (*event)->time, (*event)->hash, (*event)->digest, 0, std::min(above.head.erased, version)};
+  (*to)->is_changed = true;
+  if (auto renewed = kept(renew_line(board, **to)); !renewed) return tl::unexpected(renewed.error());
+  return true;
 }
 
 Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
@@ -115,9 +224,9 @@ Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, cons
   if (auto numbered = give_number(delta.board, board); !numbered) return tl::unexpected(numbered.error());
   BoardRecord& record = board.record;
   board.is_changed = true;
-  const auto before = write_changes(*kv_, record.number, judgement.changes, record.head.version + 1);
-  if (!before) return tl::unexpected(before.error());
-  Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *before, random_.bytes(salt_bytes));
+  const auto placed = write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
+  if (!placed) return tl::unexpected(placed.error());
+  Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
   const auto put = put_record(*kv_, Table::events, event_key(record.number, event.version), codec::encode_event(event));
   if (!put) return tl::unexpected(put.error());
   record.head = blackboard::head_after(record.head, event);

@@ -20,16 +20,26 @@ class StoreBatch final : public Batch {
   std::optional<Failure> failure() const override { return failure_; }
   Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
                                                     const std::string& delta_id) override;
+  std::string new_salt() override;
+  Result<bool> fork(const std::string& board, const std::string& parent, Version version) override;
+  Result<void> note_erasure(const Erasure& erasure) override;
+  Result<bool> scrub(std::size_t count) override;
+  Result<std::optional<Origin>> origin(const std::string& board) override;
+  Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) override;
+  Result<std::vector<std::string>> forks_of(const std::string& board) override;
+  Result<std::vector<Event>> expire(TimeMs now, std::size_t count) override;
   Result<Event> append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) override;
   Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) override;
   Result<void> commit() override;
 
  private:
   struct OpenBoard {
-    OpenBoard(KvRead& kv, EventLog& log, std::optional<Failure>& failure) : view(kv, log, record, failure) {}
+    OpenBoard(BoardRecord from, BoardLine its_line, std::optional<Failure>& failure)
+        : record(std::move(from)), line(std::move(its_line)), view(line, record, failure) {}
     OpenBoard(const OpenBoard&) = delete;
 
     BoardRecord record;  // as left by what was appended so far; written at commit
+    BoardLine line;
     bool is_changed = false;
     View view;
   };
@@ -37,6 +47,7 @@ class StoreBatch final : public Batch {
   // The board, read at first use.
   Result<OpenBoard*> open(const std::string& board);
   Result<void> give_number(const std::string& id, OpenBoard& board);
+  Result<void> renew_line(const std::string& id, OpenBoard& board);
   Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                             const conflict::Stamp& stamp);
   Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,

@@ -87,16 +87,16 @@ Result<void> scan_fields(KvRead& kv, BoardNumber number, const std::optional<Pat
                       });
 }
 
-Result<void> scan_below_in_path_order(KvRead& kv, BoardNumber number, const Path& path, const FieldVisitor& visit) {
+Result<void> in_path_order(const Path& path, const FieldVisitor& visit,
+                           const std::function<Result<void>(const FieldVisitor&)>& scan) {
   PathOrder order(visit);
   bool is_stopped = false;
-  const auto scanned =
-      scan_fields(kv, number, path, {}, [&](std::string_view key, const Path& found, FieldRecord record) {
-        if (found == path) return Result<bool>(true);
-        auto goes_on = order.add(key, found, std::move(record));
-        is_stopped = goes_on && !*goes_on;
-        return goes_on;
-      });
+  const auto scanned = scan([&](std::string_view key, const Path& found, FieldRecord record) {
+    if (found == path) return Result<bool>(true);
+    auto goes_on = order.add(key, found, std::move(record));
+    is_stopped = goes_on && !*goes_on;
+    return goes_on;
+  });
   if (!scanned || is_stopped) return scanned;
   const auto flushed = order.flush();
   if (!flushed) return tl::unexpected(flushed.error());

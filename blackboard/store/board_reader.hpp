@@ -19,8 +19,9 @@ using FieldVisitor =
 Result<void> scan_fields(KvRead& kv, BoardNumber number, const std::optional<Path>& path, std::string_view from,
                          const FieldVisitor& visit);
 
-// Fields strictly below `path`, tombstones too, in path order.
-Result<void> scan_below_in_path_order(KvRead& kv, BoardNumber number, const Path& path, const FieldVisitor& visit);
+// Visits what `scan` tells strictly below `path` in path order; `scan` goes in store order.
+Result<void> in_path_order(const Path& path, const FieldVisitor& visit,
+                           const std::function<Result<void>(const FieldVisitor&)>& scan);
 
 // The record of one field; nullopt where nothing was ever written.
 Result<std::optional<FieldRecord>> get_field(KvRead& kv, BoardNumber number, const Path& path);

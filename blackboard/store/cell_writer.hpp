@@ -4,12 +4,13 @@
 #include <vector>
 
 #include "blackboard/seal.hpp"
-#include "blackboard/store/layout.hpp"
+#include "blackboard/store/board_line.hpp"
 
 namespace tafel::store {
 
-// Applies `changes` (by cell key, each key once) as `version` and gives what stood there before, one entry per change.
-Result<std::vector<blackboard::CellBefore>> write_changes(KvWrite& kv, BoardNumber number,
-                                                          const std::vector<Change>& changes, Version version);
+// Applies `changes` (by cell key, each key once) as `version` of the board whose line it is. The first change of a
+// field that a fork inherits takes all its cells over.
+Result<blackboard::Placed> write_changes(KvWrite& kv, BoardLine& line, const std::vector<Change>& changes,
+                                         Version version);
 
 }  // namespace tafel::store

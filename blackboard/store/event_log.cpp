@@ -22,7 +22,18 @@ Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, 
   return std::make_shared<const Event>(std::move(*event));
 }
 
+tl::unexpected<Failure> broken_way(BoardNumber number, Version version, const Path& path) {
+  return bad_record(Table::events, event_key(number, version),
+                    fmt::format("the way back of {} is broken", path.text()));
+}
+
 }  // namespace
+
+const TouchedField* find_touched(const Event& event, const Path& path) {
+  const auto at = std::lower_bound(event.fields.begin(), event.fields.end(), path,
+                                   [](const TouchedField& field, const Path& wanted) { return field.path < wanted; });
+  return at != event.fields.end() && at->path == path ? &*at : nullptr;
+}
 
 Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version version) {
   const auto kept = std::find_if(kept_.begin(), kept_.end(),
@@ -40,6 +51,21 @@ Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version
   return event;
 }
 
+void EventLog::forget(BoardNumber number, Version version) {
+  std::erase_if(kept_, [&](const Kept& item) { return item.number == number && item.version == version; });
+}
+
+template <class PointersAt>
+Result<Version> EventLog::walk_back(const blackboard::Trail& trail, Version version, PointersAt pointers_at) {
+  Version at = trail.newest() <= version ? trail.newest() : trail.start_for(version);
+  while (at > version) {
+    const Result<blackboard::Trail::Pointers> pointers = pointers_at(at);
+    if (!pointers) return tl::unexpected(pointers.error());
+    at = pointers->jump >= version && pointers->jump > 0 ? pointers->jump : pointers->previous;
+  }
+  return at;
+}
+
 Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& key, Version version) {
   const auto found = event(number, version);
   if (!found) return tl::unexpected(found.error());
@@ -49,24 +75,42 @@ Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& 
                        [](const LoggedChange& change, const CellKey& wanted) { return change.change.key < wanted; });
   const bool is_found = at != changes.end() && at->change.key == key;
   const bool leads_back = is_found && at->previous < version && at->jump <= at->previous;
-  if (!leads_back) {
-    return bad_record(Table::events, event_key(number, version),
-                      fmt::format("the way back of {} is broken", key.path.text()));
-  }
+  if (!leads_back) return broken_way(number, version, key.path);
   return &*at;
 }
 
-Result<std::optional<Cell>> EventLog::image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
-                                                  Version version) {
-  if (now.trail.newest() <= version) return now.cell();
-  Version at = now.trail.start_for(version);
-  while (at > 0) {
-    const auto logged = change(number, key, at);
-    if (!logged) return tl::unexpected(logged.error());
-    if (at <= version) return (*logged)->change.image;
-    at = (*logged)->jump >= version && (*logged)->jump > 0 ? (*logged)->jump : (*logged)->previous;
+Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(BoardNumber number, const CellKey& key,
+                                                                 const StoredCell& now, Version version) {
+  if (now.trail.newest() <= version) {
+    auto cell = now.cell();
+    if (!cell) return tl::unexpected(cell.error());
+    return std::optional(std::move(*cell));
   }
-  return std::nullopt;
+  const auto at = walk_back(now.trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
+    const auto logged = change(number, key, newer);
+    if (!logged) return tl::unexpected(logged.error());
+    return blackboard::Trail::Pointers{(*logged)->previous, (*logged)->jump};
+  });
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return std::nullopt;
+  const auto logged = change(number, key, *at);
+  if (!logged) return tl::unexpected(logged.error());
+  return std::optional((*logged)->change.image);
+}
+
+Result<std::shared_ptr<const Event>> EventLog::revision_as_of(BoardNumber number, const Path& path,
+                                                              const blackboard::Trail& trail, Version version) {
+  const auto at = walk_back(trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
+    const auto found = event(number, newer);
+    if (!found) return tl::unexpected(found.error());
+    const TouchedField* touched = find_touched(**found, path);
+    const bool leads_back = touched != nullptr && touched->previous < newer && touched->jump <= touched->previous;
+    if (!leads_back) return broken_way(number, newer, path);
+    return blackboard::Trail::Pointers{touched->previous, touched->jump};
+  });
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return nullptr;
+  return event(number, *at);
 }
 
 }  // namespace tafel::store

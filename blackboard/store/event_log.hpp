@@ -9,6 +9,9 @@
 
 namespace tafel::store {
 
+// What the event says of the field; null when it did not change it.
+const TouchedField* find_touched(const Event& event, const Path& path);
+
 class EventLog {
  public:
   explicit EventLog(KvRead& kv) : kv_(kv) {}
@@ -16,9 +19,18 @@ class EventLog {
   // The event that made `version`, which the caller knows to exist: Fault::bad_bytes when it is not there.
   Result<std::shared_ptr<const Event>> event(BoardNumber number, Version version);
 
-  // The cell as it was after `version`. `now` is its record; the way back goes along the pointers of each change.
-  Result<std::optional<Cell>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
-                                          Version version);
+  // The event has been rewritten.
+  void forget(BoardNumber number, Version version);
+
+  // The cell as it was after `version`; nullopt when no change at or before it is known. `now` is its record; the way
+  // back goes along the pointers of each change.
+  Result<std::optional<std::optional<Cell>>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
+                                                         Version version);
+
+  // The newest event at or before `version` that changed the field; null when there is none. `trail` is that of its
+  // record.
+  Result<std::shared_ptr<const Event>> revision_as_of(BoardNumber number, const Path& path,
+                                                      const blackboard::Trail& trail, Version version);
 
  private:
   struct Kept {
@@ -28,6 +40,10 @@ class EventLog {
   };
 
   Result<const LoggedChange*> change(BoardNumber number, const CellKey& key, Version version);
+  // The version at or before `version` that the pointers lead to, 0 when there is none; `pointers_at` reads those that
+  // an event recorded.
+  template <class PointersAt>
+  Result<Version> walk_back(const blackboard::Trail& trail, Version version, PointersAt pointers_at);
 
   KvRead& kv_;
   std::deque<Kept> kept_;  // most recently used first: the cells of one delta often lead back to the same events

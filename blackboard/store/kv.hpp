@@ -21,9 +21,13 @@ enum class Table : std::uint8_t {
   parts = 3,
   events = 4,
   receipts = 5,
-  receipt_queue = 6
+  receipt_queue = 6,
+  forks = 7,
+  floors = 8,
+  expiry = 9,
+  erasures = 10
 };
-inline constexpr std::size_t table_count = 7;
+inline constexpr std::size_t table_count = 11;
 inline constexpr std::size_t key_bytes_max = 511;  // a key has 1 to so many bytes; nothing is found under any other
 
 class KvRead {

@@ -60,16 +60,20 @@ class PayloadReader {
   bool sound_ = true;
 };
 
-void put_cell(std::string& out, const StoredCell& cell) {
-  put_number(out, cell.trail.steps().size());
-  for (const auto& step : cell.trail.steps()) {
+void put_trail(std::string& out, const blackboard::Trail& trail) {
+  put_number(out, trail.steps().size());
+  for (const auto& step : trail.steps()) {
     put_number(out, step.version);
     put_number(out, step.height);
   }
+}
+
+void put_cell(std::string& out, const StoredCell& cell) {
+  put_trail(out, cell.trail);
   out.append(cell.image);
 }
 
-StoredCell take_cell(PayloadReader& reader) {
+blackboard::Trail take_trail(PayloadReader& reader) {
   const std::uint64_t count = reader.number();
   reader.expect(count <= steps_max);
   std::vector<blackboard::Trail::Step> steps;
@@ -81,7 +85,12 @@ StoredCell take_cell(PayloadReader& reader) {
     steps.push_back({version, static_cast<std::uint32_t>(height)});
     above = version;
   }
-  return {blackboard::Trail(std::move(steps)), std::string(reader.take_rest())};
+  return blackboard::Trail(std::move(steps));
+}
+
+StoredCell take_cell(PayloadReader& reader) {
+  blackboard::Trail trail = take_trail(reader);
+  return {std::move(trail), std::string(reader.take_rest())};
 }
 
 bool is_cut_field_key(std::string_view key) {
@@ -90,7 +99,7 @@ bool is_cut_field_key(std::string_view key) {
 }
 
 struct FieldHead {
-  conflict::FieldInfo info;
+  FieldInfo info;
   std::string_view path;  // empty: stands in the key
 };
 
@@ -178,6 +187,20 @@ std::string queue_key(BoardNumber number, std::uint64_t sequence) {
   return key;
 }
 
+std::string fork_key(BoardNumber parent, BoardNumber fork) { return board_prefix(parent) + board_prefix(fork); }
+
+std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key) {
+  std::string cell = key.path.key() + '\0' + static_cast<char>(key.part) + key.id;
+  std::string bytes;
+  put_be64(bytes, static_cast<std::uint64_t>(time));
+  return bytes + board_prefix(number) + short_hash(cell);
+}
+
+std::optional<TimeMs> time_of_expiry(std::string_view expiry_key) {
+  if (expiry_key.size() != 2 * number_bytes + hash_bytes) return std::nullopt;
+  return static_cast<TimeMs>(get_be64(expiry_key));
+}
+
 std::string encode_number(std::uint64_t number) {
   std::string payload;
   put_number(payload, number);
@@ -197,9 +220,11 @@ std::string encode_board(const BoardRecord& record) {
   put_number(payload, record.head.version);
   put_number(payload, static_cast<std::uint64_t>(record.head.time));
   put_number(payload, record.head.floor);
+  put_number(payload, record.head.erased);
   put_number(payload, record.receipts_first);
   put_number(payload, record.receipts_next);
-  return payload.append(as_view(record.head.hash)).append(to_bytes(record.head.digest));
+  put_number(payload, record.fork);
+  return payload.append(as_view(record.head.hash)).append(to_bytes(record.head.digest)).append(record.parent);
 }
 
 std::optional<BoardRecord> decode_board(std::string_view payload) {
@@ -209,10 +234,14 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.head.version = reader.number();
   record.head.time = static_cast<TimeMs>(reader.number());
   record.head.floor = reader.number();
+  record.head.erased = reader.number();
   record.receipts_first = reader.number();
   record.receipts_next = reader.number();
+  record.fork = reader.number();
   record.head.hash = sha256_from_bytes(reader.take(32));
   record.head.digest = sum_from_bytes(reader.take(16));
+  record.parent = reader.take_rest();
+  reader.expect((record.fork == 0) == record.parent.empty() && record.fork <= record.head.version);
   reader.expect(record.number != BoardNumber::none && record.receipts_first <= record.receipts_next);
   if (!reader.is_read_whole()) return std::nullopt;
   return record;
@@ -227,6 +256,8 @@ std::string encode_field(const Path& path, const FieldRecord& record) {
   const bool is_cut = path.key().size() > path_key_bytes_max;
   put_number(payload, is_cut ? path.key().size() : 0);
   if (is_cut) payload.append(path.key());
+  put_number(payload, record.erased);
+  put_trail(payload, record.trail);
   put_cell(payload, record.leaf);
   return payload;
 }
@@ -235,6 +266,8 @@ std::optional<FieldRecord> decode_field(std::string_view payload) {
   PayloadReader reader(payload);
   FieldRecord record;
   record.info = take_field_head(reader).info;
+  record.erased = reader.number();
+  record.trail = take_trail(reader);
   record.leaf = take_cell(reader);
   if (!reader.is_read_whole()) return std::nullopt;
   return record;
@@ -282,6 +315,78 @@ std::optional<ReceiptRecord> decode_receipt(std::string_view payload) {
   reader.expect((record.version == 0) != record.receipt.empty());
   if (!reader.is_read_whole()) return std::nullopt;
   return record;
+}
+
+std::string erasure_key(std::uint64_t sequence) {
+  std::string key;
+  put_be64(key, sequence);
+  return key;
+}
+
+std::uint64_t sequence_of_erasure(std::string_view erasure_key) { return get_be64(erasure_key); }
+
+std::string encode_erasure(const ErasureRecord& record) {
+  std::string payload;
+  for (const std::string* text : {&record.board, &record.path, &record.actor}) {
+    put_number(payload, text->size());
+    payload.append(*text);
+  }
+  put_number(payload, record.version);
+  put_number(payload, static_cast<std::uint64_t>(record.time));
+  put_number(payload, record.scrubbed);
+  put_number(payload, record.is_done ? 1 : 0);
+  return payload.append(record.receipts_after);
+}
+
+std::optional<ErasureRecord> decode_erasure(std::string_view payload) {
+  PayloadReader reader(payload);
+  ErasureRecord record;
+  for (std::string* text : {&record.board, &record.path, &record.actor}) *text = reader.take(reader.number());
+  record.version = reader.number();
+  record.time = static_cast<TimeMs>(reader.number());
+  record.scrubbed = reader.number();
+  record.is_done = reader.number() == 1;
+  record.receipts_after = reader.take_rest();
+  reader.expect(!record.board.empty() && !record.path.empty() && record.version > 0);
+  if (!reader.is_read_whole()) return std::nullopt;
+  return record;
+}
+
+std::string encode_fork(const ForkRecord& record) {
+  std::string payload;
+  put_number(payload, record.version);
+  return payload.append(record.board);
+}
+
+std::optional<ForkRecord> decode_fork(std::string_view payload) {
+  PayloadReader reader(payload);
+  ForkRecord record;
+  record.version = reader.number();
+  record.board = reader.take_rest();
+  reader.expect(record.version > 0 && !record.board.empty());
+  if (!reader.is_read_whole()) return std::nullopt;
+  return record;
+}
+
+std::string encode_expiring(const ExpiringCell& cell) {
+  std::string payload;
+  put_number(payload, cell.board.size());
+  payload.append(cell.board);
+  put_number(payload, cell.key.path.key().size());
+  payload.append(cell.key.path.key());
+  payload.push_back(static_cast<char>(cell.key.part));
+  return payload.append(cell.key.id);
+}
+
+std::optional<ExpiringCell> decode_expiring(std::string_view payload) {
+  PayloadReader reader(payload);
+  std::string board(reader.take(reader.number()));
+  std::string path(reader.take(reader.number()));
+  const auto part = static_cast<Part>(reader.take(1).front());
+  std::string id(reader.take_rest());
+  reader.expect(!board.empty() && !path.empty() && part <= Part::suggestion);
+  if (!reader.is_read_whole()) return std::nullopt;
+  return ExpiringCell{std::move(board), {Path::from_key(std::move(path)), part, std::move(id)}};
 }
 
 std::string encode_queued(const QueuedReceipt& queued) {

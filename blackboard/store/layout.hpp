@@ -4,26 +4,35 @@
 // Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints, 7 bits a byte.
 //
 //   table          key                                  payload
-//   meta           "format"                             format version, 1
+//   meta           "format"                             format version, 2
 //                  "epoch"                              text
 //                  "boards"                             the number that the next new board gets
-//   boards         board id                             number version time floor receipts_first receipts_next
-//                                                       hash[32] digest[16]
-//   fields         number ‖ path_key                    kind changed parts lasting path_size path cell
+//                  "erasures"                           the sequence of the next erasure
+//                  "scrubbed"                           the first erasure that is not done
+//   boards         board id                             number version time floor erased receipts_first receipts_next
+//                                                       fork hash[32] digest[16] parent
+//   fields         number ‖ path_key                    kind changed parts lasting path_size path erased trail cell
 //   parts          number ‖ path_hash ‖ part u8 ‖ id    cell
 //   events         number ‖ version                     record of codec/event_codec.hpp
 //   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
 //   receipt_queue  number ‖ sequence                    time delta_hash
+//   forks          number ‖ number of the fork          version at which it was forked, board id of the fork
+//   floors         number ‖ path_hash ‖ part u8 ‖ id     the cell as it was at the floor of the history: version image
+//   expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
+//
+//   erasures       sequence                             board_size board path_size path actor_size actor version time
+//                                                       scrubbed is_done receipts_after
 //
 //   path_key    Path::key(); when that is longer than 400 bytes: its first 360 bytes ‖ FF ‖ path_hash. FF is no byte
 //               of UTF-8. So fields sort as paths do, but among those whose first 360 bytes are equal the cut ones
 //               come last.
 //   path        Path::key() where path_key is cut, else empty
 //   path_hash   first 16 bytes of SHA-256(Path::key())
+//   cell_hash   first 16 bytes of SHA-256(Path::key() ‖ 00 ‖ part u8 ‖ id)
 //   delta_hash  first 16 bytes of SHA-256(actor ‖ 00 ‖ delta id)
 //   kind        0 where the field is absent (a tombstone), else Kind + 1
-//   cell        steps (version height){steps} image: the trail, newest first; the image is of model/cell.cpp, empty
-//               when the cell is gone
+//   trail       steps (version height){steps}, newest first
+//   cell        trail image; the image is of model/cell.cpp, empty when the cell is gone
 //   receipt     empty where version is not 0 (the event holds what it takes to remake it), else the map of
 //               receipt_codec.hpp
 #pragma once
@@ -41,10 +50,12 @@
 
 namespace tafel::store {
 
-inline constexpr std::uint64_t format_version = 1;
+inline constexpr std::uint64_t format_version = 2;
 inline constexpr std::string_view meta_format = "format";
 inline constexpr std::string_view meta_epoch = "epoch";
 inline constexpr std::string_view meta_boards = "boards";
+inline constexpr std::string_view meta_erasures = "erasures";
+inline constexpr std::string_view meta_scrubbed = "scrubbed";
 
 inline constexpr std::size_t path_key_bytes_max = 400;
 inline constexpr std::size_t path_key_cut_bytes = 360;
@@ -57,6 +68,8 @@ struct BoardRecord {
   Head head;
   std::uint64_t receipts_first = 0;  // receipt_queue holds receipts_first .. receipts_next - 1
   std::uint64_t receipts_next = 0;
+  std::string parent;  // empty: no fork
+  Version fork = 0;    // version of the parent at which it was forked: the first event here is the next one
 };
 
 // A cell as it lies in the store. It stays, with its trail, when the cell is gone.
@@ -70,8 +83,10 @@ struct StoredCell {
 std::string encode_image(const std::optional<Cell>& cell);
 
 struct FieldRecord {
-  conflict::FieldInfo info;
-  StoredCell leaf;  // no steps: the field was never a leaf
+  FieldInfo info;
+  Version erased = 0;       // at which all cells went with their trails; 0: never
+  blackboard::Trail trail;  // of all its changes, those of suggestions too
+  StoredCell leaf;          // no steps: the field was never a leaf
 };
 
 struct ReceiptRecord {
@@ -79,6 +94,30 @@ struct ReceiptRecord {
   Sha256 payload_hash{};
   Version version = 0;
   std::string receipt;  // encoded; empty where `version` is set
+};
+
+// A board that was forked from another.
+struct ForkRecord {
+  Version version = 0;
+  std::string board;
+};
+
+// A cell of which something expires at the time that its key tells.
+struct ExpiringCell {
+  std::string board;
+  CellKey key;
+};
+
+// An erasure, and how far its work has come.
+struct ErasureRecord {
+  std::string board;
+  std::string path;  // Path::key()
+  Version version = 0;
+  std::string actor;
+  TimeMs time = 0;
+  Version scrubbed = 0;  // events up to this one hold nothing of it
+  bool is_done = false;
+  std::string receipts_after;  // key of the last receipt that was looked at
 };
 
 struct QueuedReceipt {
@@ -101,6 +140,9 @@ std::string event_key(BoardNumber number, Version version);
 std::string delta_hash(std::string_view actor, std::string_view delta_id);
 std::string receipt_key(BoardNumber number, std::string_view delta_hash);
 std::string queue_key(BoardNumber number, std::uint64_t sequence);
+std::string fork_key(BoardNumber parent, BoardNumber fork);
+std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key);
+std::optional<TimeMs> time_of_expiry(std::string_view expiry_key);
 
 // Payloads. Decoding gives nullopt for bytes that are no such payload.
 std::string encode_number(std::uint64_t number);
@@ -115,6 +157,14 @@ std::string encode_part(const StoredCell& record);
 std::optional<StoredCell> decode_part(std::string_view payload);
 std::string encode_receipt(const ReceiptRecord& record);
 std::optional<ReceiptRecord> decode_receipt(std::string_view payload);
+std::string erasure_key(std::uint64_t sequence);
+std::uint64_t sequence_of_erasure(std::string_view erasure_key);
+std::string encode_erasure(const ErasureRecord& record);
+std::optional<ErasureRecord> decode_erasure(std::string_view payload);
+std::string encode_fork(const ForkRecord& record);
+std::optional<ForkRecord> decode_fork(std::string_view payload);
+std::string encode_expiring(const ExpiringCell& cell);
+std::optional<ExpiringCell> decode_expiring(std::string_view payload);
 std::string encode_queued(const QueuedReceipt& queued);
 std::optional<QueuedReceipt> decode_queued(std::string_view payload);
 

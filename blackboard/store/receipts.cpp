@@ -2,6 +2,8 @@
 
 #include "blackboard/store/record.hpp"
 #include "common/base/limits.hpp"
+#include "common/codec/msgpack.hpp"
+#include "common/codec/receipt_codec.hpp"
 
 namespace tafel::store {
 namespace {
@@ -51,6 +53,23 @@ Result<void> forget_old(KvWrite& kv, BoardRecord& board, TimeMs now, const Recei
   return {};
 }
 
+// An encoded receipt without the values that it repeats.
+Result<std::string> without_values(const std::string& encoded) {
+  const auto value = codec::decode(encoded);
+  if (!value) return tl::unexpected(value.error());
+  auto receipt = codec::receipt_from_value(*value);
+  if (!receipt) return tl::unexpected(receipt.error());
+  for (OpResult& result : receipt->ops) {
+    result.current.reset();
+    if (!result.error) continue;
+    result.error->expected.reset();
+    result.error->found.reset();
+    result.error->guards.reset();
+    result.error->message = "what was said here is gone with an erasure";
+  }
+  return codec::encode(codec::receipt_to_value(*receipt));
+}
+
 }  // namespace
 
 Result<std::optional<ReceiptRecord>> find_receipt(KvRead& kv, const BoardRecord& board, const std::string& actor,
@@ -67,6 +86,40 @@ Result<void> remember_receipt(KvWrite& kv, BoardRecord& board, const std::string
   const std::string place = queue_key(board.number, record.sequence);
   if (auto put = put_record(kv, Table::receipt_queue, place, encode_queued(queued)); !put) return put;
   return forget_old(kv, board, now, window);
+}
+
+Result<void> forget_payload(KvWrite& kv, BoardNumber number, const std::string& actor, const std::string& delta_id) {
+  if (delta_id.empty()) return {};
+  const std::string hash = delta_hash(actor, delta_id);
+  auto record = get_receipt(kv, number, hash);
+  if (!record) return tl::unexpected(record.error());
+  if (!*record) return {};
+  (*record)->payload_hash = {};
+  return put_record(kv, Table::receipts, receipt_key(number, hash), encode_receipt(**record));
+}
+
+Result<std::string> strip_receipts(KvWrite& kv, BoardNumber number, const std::string& after, std::size_t count) {
+  std::vector<std::pair<std::string, ReceiptRecord>> records;
+  const auto scanned = scan_records(kv, Table::receipts, board_prefix(number), after,
+                                    [&](std::string_view key, std::string_view payload) -> Result<bool> {
+                                      if (key == after) return true;
+                                      if (records.size() == count) return false;
+                                      auto record = decode_receipt(payload);
+                                      if (!record) return bad_record(Table::receipts, key, "this is no receipt record");
+                                      records.emplace_back(key, std::move(*record));
+                                      return true;
+                                    });
+  if (!scanned) return tl::unexpected(scanned.error());
+  for (auto& [key, record] : records) {
+    if (record.version != 0) continue;
+    auto stripped = without_values(record.receipt);
+    if (!stripped) return bad_record(Table::receipts, key, stripped.error().message);
+    record.receipt = std::move(*stripped);
+    record.payload_hash = {};
+    if (auto put = put_record(kv, Table::receipts, key, encode_receipt(record)); !put)
+      return tl::unexpected(put.error());
+  }
+  return records.size() < count ? std::string() : records.back().first;
 }
 
 }  // namespace tafel::store

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "common/base/bytes.hpp"
@@ -24,8 +25,9 @@ std::uint64_t checksum_of(Table table, std::string_view key, std::string_view pa
 }  // namespace
 
 const char* table_name(Table table) {
-  constexpr std::array<const char*, table_count> names{"meta",   "boards",   "fields",       "parts",
-                                                       "events", "receipts", "receipt_queue"};
+  constexpr std::array<const char*, table_count> names{"meta",   "boards",   "fields",        "parts",
+                                                       "events", "receipts", "receipt_queue", "forks",
+                                                       "floors", "expiry",   "erasures"};
   return names[static_cast<std::size_t>(table)];
 }
 
@@ -71,7 +73,7 @@ Result<void> put_record(KvWrite& kv, Table table, std::string_view key, std::str
 Result<void> scan_records(KvRead& kv, Table table, std::string_view prefix, std::string_view from,
                           const RecordVisitor& visit) {
   std::optional<Failure> failure;
-  const auto scanned = kv.scan(table, from, [&](std::string_view key, std::string_view record) {
+  const auto scanned = kv.scan(table, std::max(prefix, from), [&](std::string_view key, std::string_view record) {
     if (!key.starts_with(prefix)) return false;
     const auto payload = open_record(table, key, record);
     const auto goes_on = payload ? visit(key, *payload) : Result<bool>(tl::unexpected(payload.error()));

@@ -8,6 +8,7 @@
 #include "blackboard/store/record.hpp"
 #include "common/base/bytes.hpp"
 #include "common/base/text.hpp"
+#include "common/codec/event_codec.hpp"
 
 namespace tafel::store {
 namespace {
@@ -66,14 +67,14 @@ class PageBuilder {
 // Fills a board with cells as they are, or as they were, up to a bound.
 class BoardLoader {
  public:
-  BoardLoader(EventLog& log, const BoardRecord& record, Version version, std::size_t bytes_max)
-      : log_(log), record_(record), version_(version), bytes_max_(bytes_max) {
-    board_.set_version(version);
+  BoardLoader(BoardLine& line, const Head& head, std::optional<Version> version, std::size_t bytes_max)
+      : line_(line), version_(version), bytes_max_(bytes_max) {
+    board_.set_version(version.value_or(head.version));
   }
 
   Result<bool> add(const CellKey& key, const StoredCell& stored) {
-    const bool is_current = stored.trail.newest() <= version_;
-    auto cell = is_current ? stored.cell() : log_.image_as_of(record_.number, key, stored, version_);
+    const bool is_current = !version_ || (!line_.is_fork() && stored.trail.newest() <= *version_);
+    auto cell = is_current ? stored.cell() : line_.image_as_of(key, *version_);
     if (!cell) return tl::unexpected(cell.error());
     if (!*cell) return true;
     bytes_ += key.path.key().size() + key.id.size() + (is_current ? stored.image.size() : encode_image(*cell).size());
@@ -89,9 +90,8 @@ class BoardLoader {
   blackboard::Board take() { return std::move(board_); }
 
  private:
-  EventLog& log_;
-  const BoardRecord& record_;
-  const Version version_;
+  BoardLine& line_;
+  const std::optional<Version> version_;
   const std::size_t bytes_max_;
   std::size_t bytes_ = 0;
   blackboard::Board board_;
@@ -99,11 +99,20 @@ class BoardLoader {
 
 }  // namespace
 
-Result<std::optional<Head>> StoreSnapshot::head(const std::string& board) {
-  const auto record = get_board(*kv_, board);
+Result<StoreSnapshot::Found> StoreSnapshot::find(const std::string& board) {
+  auto record = get_board(*kv_, board);
   if (!record) return tl::unexpected(record.error());
-  if (record->head.version == 0) return std::nullopt;
-  return record->head;
+  auto line = BoardLine::open(*kv_, log_, board, *record);
+  if (!line) return tl::unexpected(line.error());
+  record->head.floor = line->floor();
+  return Found{std::move(*record), std::move(*line)};
+}
+
+Result<std::optional<Head>> StoreSnapshot::head(const std::string& board) {
+  const auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  if (found->record.head.version == 0) return std::nullopt;
+  return found->record.head;
 }
 
 Result<std::vector<BoardSummary>> StoreSnapshot::boards(const std::string& after, std::size_t count) {
@@ -123,39 +132,63 @@ Result<std::vector<BoardSummary>> StoreSnapshot::boards(const std::string& after
 
 Result<std::vector<std::string>> StoreSnapshot::event_records(const std::string& board, Version from, Version to,
                                                               std::size_t bytes_max) {
-  const auto record = get_board(*kv_, board);
-  if (!record) return tl::unexpected(record.error());
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
   std::vector<std::string> records;
-  Version version = std::max<Version>(from, 1);
-  const Version last = std::min(to, record->head.version);
-  if (version > last) return records;
+  const Version last = std::min(to, found->record.head.version);
   std::size_t bytes = 0;
-  const std::string first = event_key(record->number, version);
-  const auto scanned = scan_records(*kv_, Table::events, board_prefix(record->number), first,
-                                    [&](std::string_view key, std::string_view payload) -> Result<bool> {
-                                      if (key != event_key(record->number, version)) return false;
-                                      bytes += payload.size();
-                                      if (bytes > bytes_max && !records.empty()) return false;
-                                      records.emplace_back(payload);
-                                      return version++ < last;
-                                    });
-  if (!scanned) return tl::unexpected(scanned.error());
-  // Stopped early, and not for want of room: the event that should have come is not there.
-  if (version <= last && bytes <= bytes_max) {
-    return bad_record(Table::events, event_key(record->number, version),
-                      fmt::format("the event of version {} is missing", version));
+  bool is_full = false;
+  // Level by level: a fork's older events stand in the log of its parent.
+  for (Version version = std::max<Version>(from, 1); version <= last && !is_full;) {
+    const BoardLine::Level& level = found->line.level_of(version);
+    const Version end = std::min(last, level.to);
+    const auto scanned = scan_records(*kv_, Table::events, board_prefix(level.number), event_key(level.number, version),
+                                      [&](std::string_view key, std::string_view payload) -> Result<bool> {
+                                        if (key != event_key(level.number, version)) return false;
+                                        bytes += payload.size();
+                                        is_full = bytes > bytes_max && !records.empty();
+                                        if (is_full) return false;
+                                        records.emplace_back(payload);
+                                        return version++ < end;
+                                      });
+    if (!scanned) return tl::unexpected(scanned.error());
+    // Stopped early, and not for want of room: the event that should have come is not there.
+    if (version <= end && !is_full) {
+      return bad_record(Table::events, event_key(level.number, version),
+                        fmt::format("the event of version {} is missing", version));
+    }
   }
   return records;
 }
 
+Result<std::vector<std::shared_ptr<const Event>>> StoreSnapshot::revisions(const std::string& board, const Path& path,
+                                                                           Version before, std::size_t count,
+                                                                           std::size_t bytes_max) {
+  std::vector<std::shared_ptr<const Event>> found;
+  auto board_found = this->find(board);
+  if (!board_found) return tl::unexpected(board_found.error());
+  BoardLine& line = board_found->line;
+  std::size_t bytes = 0;
+  for (Version at = before; at > line.floor() && found.size() < count;) {
+    auto event = line.revision_as_of(path, at);
+    if (!event) return tl::unexpected(event.error());
+    if (*event == nullptr || (*event)->version <= line.floor()) break;
+    bytes += codec::encode_event(**event).size();
+    if (bytes > bytes_max && !found.empty()) break;
+    at = (*event)->version - 1;
+    found.push_back(std::move(*event));
+  }
+  return found;
+}
+
 Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const std::optional<Path>& path,
                                                 const std::string& cursor, std::size_t bytes_max) {
-  const auto record = get_board(*kv_, board);
-  if (!record) return tl::unexpected(record.error());
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
   const auto start = from_cursor(cursor);
   if (!start) return tl::unexpected(start.error());
   PageBuilder page(bytes_max);
-  const std::string prefix = board_prefix(record->number);
+  const std::string prefix = board_prefix(found->record.number);
   const auto visit_field = [&](std::string_view key, const Path& field, const FieldRecord& stored) -> Result<bool> {
     const std::string_view field_key = key.substr(prefix.size());
     const Position from = field_key == start->field_key ? *start : Position();
@@ -163,36 +196,38 @@ Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const 
       const auto goes_on = page.add(field_key, leaf_key(field), stored.leaf);
       if (!goes_on || !*goes_on) return goes_on;
     }
-    const auto scanned =
-        scan_all_parts(*kv_, record->number, field, from.part, from.id,
-                       [&](const CellKey& cell, const StoredCell& part) { return page.add(field_key, cell, part); });
+    const auto scanned = found->line.scan_all_parts(
+        field, from.part, from.id,
+        [&](const CellKey& cell, const StoredCell& part) { return page.add(field_key, cell, part); });
     if (!scanned) return tl::unexpected(scanned.error());
     return !page.is_full();
   };
-  const auto scanned = scan_fields(*kv_, record->number, path, prefix + start->field_key, visit_field);
+  const auto scanned = found->line.scan_fields(path, prefix + start->field_key, visit_field);
   if (!scanned) return tl::unexpected(scanned.error());
   return page.take();
 }
 
 Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const std::optional<Path>& path,
                                               std::optional<Version> version, std::size_t bytes_max) {
-  const auto record = get_board(*kv_, board);
-  if (!record) return tl::unexpected(record.error());
-  const Head& head = record->head;
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  const Head& head = found->record.head;
   if (version && (*version < head.floor || *version > head.version)) {
     return fail(Fault::not_found, fmt::format("version {} of board {} is not there: versions {} to {} are", *version,
                                               board, head.floor, head.version));
   }
-  BoardLoader loader(log_, *record, version.value_or(head.version), bytes_max);
+  // What a board holds of itself tells nothing of what was gone when it was forked.
+  BoardLine line = version ? found->line.at(*version) : found->line;
+  BoardLoader loader(line, head, version, bytes_max);
   const auto add = [&](const CellKey& key, const StoredCell& cell) { return loader.add(key, cell); };
   const auto visit_field = [&](std::string_view, const Path& field, const FieldRecord& stored) -> Result<bool> {
     const auto added = add(leaf_key(field), stored.leaf);
     if (!added) return added;
-    const auto scanned = scan_all_parts(*kv_, record->number, field, Part::element, {}, add);
+    const auto scanned = line.scan_all_parts(field, Part::element, {}, add);
     if (!scanned) return tl::unexpected(scanned.error());
     return true;
   };
-  const auto scanned = scan_fields(*kv_, record->number, path, {}, visit_field);
+  const auto scanned = line.scan_fields(path, {}, visit_field);
   if (!scanned) return tl::unexpected(scanned.error());
   return loader.take();
 }

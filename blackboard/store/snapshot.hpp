@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "blackboard/store/event_log.hpp"
+#include "blackboard/store/board_line.hpp"
 #include "blackboard/store/store.hpp"
 
 namespace tafel::store {
@@ -16,12 +16,22 @@ class StoreSnapshot final : public Snapshot {
   Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) override;
   Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
                                                  std::size_t bytes_max) override;
+  Result<std::vector<std::shared_ptr<const Event>>> revisions(const std::string& board, const Path& path,
+                                                              Version before, std::size_t count,
+                                                              std::size_t bytes_max) override;
   Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                          std::size_t bytes_max) override;
   Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                  std::optional<Version> version, std::size_t bytes_max) override;
 
  private:
+  // The record of the board, and its line.
+  struct Found {
+    BoardRecord record;
+    BoardLine line;
+  };
+  Result<Found> find(const std::string& board);
+
   std::unique_ptr<KvRead> kv_;
   EventLog log_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "blackboard/store/batch.hpp"
+#include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/layout.hpp"
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/snapshot.hpp"
@@ -41,6 +42,18 @@ class BoardStore final : public Store {
   }
 
   Result<Kv::Usage> usage() override { return kv_->usage(); }
+
+  Result<std::vector<Erasure>> erasures(std::uint64_t sequence, std::size_t count) override {
+    auto kv = kv_->read();
+    if (!kv) return tl::unexpected(kv.error());
+    return list_erasures(**kv, sequence, count);
+  }
+
+  Result<std::optional<TimeMs>> next_expiry() override {
+    auto kv = kv_->read();
+    if (!kv) return tl::unexpected(kv.error());
+    return next_due(**kv);
+  }
 
  private:
   std::unique_ptr<Kv> kv_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blackboard/board.hpp"
+#include "blackboard/store/erasures.hpp"
 #include "blackboard/store/kv.hpp"
 #include "common/base/random.hpp"
 #include "common/model/event.hpp"
@@ -32,6 +33,11 @@ class Snapshot {
   // one).
   virtual Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
                                                          std::size_t bytes_max) = 0;
+  // The events that changed the field at `path`, newest first, from the newest at or before `before` on, at most
+  // `count` and until their records exceed `bytes_max` (at least one). Each is found by O(log n) look-ups.
+  virtual Result<std::vector<std::shared_ptr<const Event>>> revisions(const std::string& board, const Path& path,
+                                                                      Version before, std::size_t count,
+                                                                      std::size_t bytes_max) = 0;
   // Live cells in store order after `cursor` ("" = from the first) until `bytes_max`; an empty `next` is the end.
   struct CellPage {
     std::vector<Change> cells;  // image always set
@@ -63,6 +69,28 @@ class Batch {
   virtual std::optional<Failure> failure() const = 0;
   virtual Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
                                                             const std::string& delta_id) = 0;
+  // 16 random bytes, for the stamp of the next delta.
+  virtual std::string new_salt() = 0;
+  // Makes `board`, which was never written to, a fork of `parent` as it was after `version`; the first event comes
+  // next. False where that is not possible.
+  virtual Result<bool> fork(const std::string& board, const std::string& parent, Version version) = 0;
+  // Takes away what has expired by `now`, looking at no more than `count` cells, by an event of the actor `system` on
+  // each board that has some.
+  virtual Result<std::vector<Event>> expire(TimeMs now, std::size_t count) = 0;
+  // Enters an erasure, whose event was appended, into the ledger.
+  virtual Result<void> note_erasure(const Erasure& erasure) = 0;
+  // Goes on with the oldest erasure that is not done: see erasures.hpp. False when there is none.
+  virtual Result<bool> scrub(std::size_t count) = 0;
+  // Where the board was forked from; nullopt when it is no fork.
+  struct Origin {
+    std::string parent;
+    Version version = 0;
+  };
+  virtual Result<std::optional<Origin>> origin(const std::string& board) = 0;
+  // The fields that were written to on this board itself, in store order, at most `count`.
+  virtual Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) = 0;
+  // The boards that were forked from this one.
+  virtual Result<std::vector<std::string>> forks_of(const std::string& board) = 0;
   // Seals the judgement as the next event, applies its changes, and remembers its receipt under (actor, delta.id) when
   // there is an id.
   virtual Result<Event> append(const Delta& delta, const conflict::Judgement& judgement,
@@ -93,6 +121,10 @@ class Store {
   // defects are told.
   virtual Result<VerifyReport> verify(const std::string& board) = 0;
   virtual Result<Kv::Usage> usage() = 0;
+  // When something expires next; nullopt when nothing does.
+  virtual Result<std::optional<TimeMs>> next_expiry() = 0;
+  // The ledger of erasures from `sequence` on, at most `count`.
+  virtual Result<std::vector<Erasure>> erasures(std::uint64_t sequence, std::size_t count) = 0;
 };
 
 // Gives the store in `kv` another epoch, as a copy that was put back needs: clients may know versions that it has not.

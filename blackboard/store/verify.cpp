@@ -6,10 +6,11 @@
 #include <map>
 
 #include "blackboard/seal.hpp"
-#include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/board_line.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/text.hpp"
 #include "common/codec/event_codec.hpp"
+#include "common/codec/event_pieces.hpp"
 
 namespace tafel::store {
 namespace {
@@ -44,6 +45,11 @@ class Verification {
     blackboard::Trail trail;
     std::optional<Cell> cell;
   };
+  struct ReplayedField {
+    FieldInfo info;
+    blackboard::Trail trail;
+    bool is_known = true;  // false: some of its content was erased, and its cells are not gone yet
+  };
 
   bool is_worn_out() const { return report_.defects.size() >= defects_max; }
   void note(std::string defect) {
@@ -64,12 +70,14 @@ class Verification {
     return {};
   }
 
+  // Level by level, from the oldest board that this one descends from.
   Result<void> replay() {
-    const std::string prefix = board_prefix(board_.number);
-    const auto scanned =
-        scan_records(kv_, Table::events, prefix, prefix,
-                     [&](std::string_view key, std::string_view record) { return replay_event(key, record); });
-    if (!scanned) return scanned;
+    EventLog log(kv_);
+    const auto line = BoardLine::open(kv_, log, report_.board, board_);
+    if (!line) return tl::unexpected(line.error());
+    for (auto level = line->levels().rbegin(); level != line->levels().rend(); ++level) {
+      if (auto replayed = replay_level(*level); !replayed) return replayed;
+    }
     const Head& head = board_.head;
     if (replayed_.version != head.version) {
       note(fmt::format("the log ends at version {}, the head says {}", replayed_.version, head.version));
@@ -79,24 +87,58 @@ class Verification {
     return {};
   }
 
-  Result<bool> replay_event(std::string_view key, std::string_view record) {
+  Result<void> replay_level(const BoardLine::Level& level) {
+    for (auto& [path, field] : fields_) field.trail = {};
+    for (auto& [key, cell] : cells_) cell.trail = {};
+    const std::string prefix = board_prefix(level.number);
+    return scan_records(kv_, Table::events, prefix, prefix, [&](std::string_view key, std::string_view record) {
+      return key > event_key(level.number, level.to) ? Result<bool>(false) : replay_event(level, key, record);
+    });
+  }
+
+  Result<bool> replay_event(const BoardLine::Level& level, std::string_view key, std::string_view record) {
     const auto event = codec::decode_event(record);
     if (!event) return bad_record(Table::events, key, event.error().message);
-    if (key != event_key(board_.number, event->version))
+    if (key != event_key(level.number, event->version))
       note(fmt::format("version {} stands in a wrong place", event->version));
-    if (event->board != report_.board)
-      note(fmt::format("version {} belongs to board {}", event->version, event->board));
+    if (event->board != level.board) note(fmt::format("version {} belongs to board {}", event->version, event->board));
     if (auto defect = blackboard::chain_defect(replayed_, *event)) note(std::move(*defect));
-    Sum128 digest = replayed_.digest;
-    for (const LoggedChange& change : event->changes) apply(change, event->version, digest);
-    if (!(digest == event->digest))
-      note(fmt::format("the digest of version {} does not fit the state after it", event->version));
+    replay_changes(*event);
+    compare_touched(*event);
     replayed_ = blackboard::head_after(replayed_, *event);
     ++report_.events;
     return !is_worn_out();
   }
 
-  void apply(const LoggedChange& logged, Version version, Sum128& digest) {
+  void replay_changes(const Event& event) {
+    Sum128 digest = replayed_.digest;
+    bool is_summable = true;  // every cell that the event replaces is known
+    for (std::size_t i = 0; i < event.changes.size(); ++i) {
+      const LoggedChange& logged = event.changes[i];
+      ReplayedField& field = fields_[logged.change.key.path];
+      if (codec::is_change_erased(event, i)) field.is_known = false;
+      is_summable = is_summable && field.is_known;
+      if (logged.change.key.part == Part::field) {
+        remove_field(logged.change.key.path, digest);
+        field.info = blackboard::field_after(field.info, std::nullopt, logged.change, event.version);
+        field.is_known = true;
+      } else if (!codec::is_change_erased(event, i)) {
+        apply(logged, event.version, field, digest);
+      }
+    }
+    // Where something was erased the chain vouches for the digest; at the end it is compared with the cells.
+    if (is_summable && !(digest == event.digest))
+      note(fmt::format("the digest of version {} does not fit the state after it", event.version));
+  }
+
+  void remove_field(const Path& path, Sum128& digest) {
+    auto at = cells_.lower_bound(leaf_key(path));
+    for (; at != cells_.end() && at->first.path == path; at = cells_.erase(at)) {
+      if (at->second.cell) digest -= digest_of(at->first, *at->second.cell);
+    }
+  }
+
+  void apply(const LoggedChange& logged, Version version, ReplayedField& field, Sum128& digest) {
     const Change& change = logged.change;
     Replayed& cell = cells_[change.key];
     if (version <= cell.trail.newest()) {
@@ -104,14 +146,31 @@ class Verification {
       return;
     }
     const auto pointers = cell.trail.push(version);
-    if (pointers.previous != logged.previous || pointers.jump != logged.jump) {
+    if (field.is_known && (pointers.previous != logged.previous || pointers.jump != logged.jump)) {
       note(fmt::format("version {} leads to wrong older versions of {}", version, name_of_cell(change.key)));
     }
     if (cell.cell) digest -= digest_of(change.key, *cell.cell);
     if (change.image) digest += digest_of(change.key, *change.image);
-    conflict::FieldInfo& field = fields_[change.key.path];
-    field = blackboard::field_after(field, cell.cell, change, version);
+    if (field.is_known) field.info = blackboard::field_after(field.info, cell.cell, change, version);
     cell.cell = change.image;
+  }
+
+  // What the event says of the fields that it changed.
+  void compare_touched(const Event& event) {
+    std::size_t touched = 0;
+    for (const LoggedChange& logged : event.changes) {
+      const Path& path = logged.change.key.path;
+      ReplayedField& field = fields_[path];
+      if (field.trail.newest() == event.version) continue;
+      const auto pointers = field.trail.push(event.version);
+      const bool is_there = touched < event.fields.size() && event.fields[touched].path == path;
+      const TouchedField said = is_there ? event.fields[touched] : TouchedField{path, {}, 0, 0};
+      if (!field.is_known) field.info = said.info;
+      if (!is_there || said.info != field.info || said.previous != pointers.previous || said.jump != pointers.jump)
+        note(fmt::format("version {} tells field {} wrong", event.version, path.text()));
+      ++touched;
+    }
+    if (touched != event.fields.size()) note(fmt::format("version {} tells of fields that it left", event.version));
   }
 
   Result<void> compare_fields() {
@@ -123,12 +182,26 @@ class Verification {
                       return compare_field(path, stored);
                     });
     if (!scanned || is_worn_out()) return scanned;
-    if (found < fields_.size())
-      note(fmt::format("{} of {} fields are missing", fields_.size() - found, fields_.size()));
-    const auto is_live = [](const auto& cell) { return cell.second.cell.has_value(); };
-    const auto live = static_cast<std::uint64_t>(std::count_if(cells_.begin(), cells_.end(), is_live));
-    if (report_.cells != live) note(fmt::format("{} cells are stored, the log makes {}", report_.cells, live));
+    const auto is_own = [this](const auto& field) { return is_stored(field.second); };
+    const auto own = static_cast<std::size_t>(std::count_if(fields_.begin(), fields_.end(), is_own));
+    if (found < own) note(fmt::format("{} of {} fields are missing", own - found, own));
+    std::uint64_t live = 0;
+    Sum128 digest;
+    for (const auto& [key, cell] : cells_) {
+      if (!cell.cell) continue;
+      ++report_.cells;
+      if (is_stored(key, cell)) ++live;
+      digest += digest_of(key, *cell.cell);
+    }
+    if (stored_cells_ != live) note(fmt::format("{} cells are stored, the log makes {}", stored_cells_, live));
+    if (!(digest == board_.head.digest)) note("the digest of the head is not that of the cells");
     return {};
+  }
+
+  // A fork stores the fields that it has written to, with all their cells; a board without a parent stores all.
+  bool is_stored(const ReplayedField& field) const { return !field.trail.steps().empty(); }
+  bool is_stored(const CellKey& key, const Replayed& cell) const {
+    return is_stored(fields_.at(key.path)) && (cell.cell || !cell.trail.steps().empty());
   }
 
   Result<bool> compare_field(const Path& path, const FieldRecord& stored) {
@@ -137,12 +210,13 @@ class Verification {
       note(fmt::format("the log does not know the field {}", path.text()));
       return !is_worn_out();
     }
-    const conflict::FieldInfo& info = field->second;
-    if (stored.info.kind != info.kind || stored.info.changed != info.changed || stored.info.parts != info.parts ||
-        stored.info.lasting != info.lasting) {
+    const ReplayedField& replayed = field->second;
+    if (stored.info != replayed.info || stored.trail.steps() != replayed.trail.steps()) {
       note(fmt::format("the record of field {} does not fit the log", path.text()));
     }
-    if (!stored.leaf.trail.steps().empty() || cells_.contains(leaf_key(path)))
+    const auto leaf = cells_.find(leaf_key(path));
+    if (!stored.leaf.trail.steps().empty() || stored.leaf.is_live() ||
+        (leaf != cells_.end() && is_stored(leaf->first, leaf->second)))
       compare_cell(leaf_key(path), stored.leaf);
     const auto scanned = scan_all_parts(kv_, board_.number, path, Part::element, {},
                                         [&](const CellKey& key, const StoredCell& cell) -> Result<bool> {
@@ -155,7 +229,7 @@ class Verification {
   }
 
   void compare_cell(const CellKey& key, const StoredCell& stored) {
-    if (stored.is_live()) ++report_.cells;
+    if (stored.is_live()) ++stored_cells_;
     const auto cell = cells_.find(key);
     if (cell == cells_.end()) {
       note(fmt::format("the log does not know {}", name_of_cell(key)));
@@ -176,7 +250,9 @@ class Verification {
           return true;
         });
     if (!scanned) return scanned;
-    const auto is_part = [](const auto& cell) { return cell.first.part != Part::leaf; };
+    const auto is_part = [this](const auto& cell) {
+      return cell.first.part != Part::leaf && is_stored(cell.first, cell.second);
+    };
     const auto logged = static_cast<std::size_t>(std::count_if(cells_.begin(), cells_.end(), is_part));
     if (parts_ != stored) note(fmt::format("{} cells belong to no field", stored - std::min(stored, parts_)));
     if (stored != logged) note(fmt::format("{} records of cells are stored, the log makes {}", stored, logged));
@@ -211,8 +287,9 @@ class Verification {
   BoardRecord board_;
   Head replayed_;
   std::map<CellKey, Replayed> cells_;
-  std::map<Path, conflict::FieldInfo> fields_;
-  std::size_t parts_ = 0;  // stored and reached through a field
+  std::map<Path, ReplayedField> fields_;
+  std::uint64_t stored_cells_ = 0;  // live ones
+  std::size_t parts_ = 0;           // stored and reached through a field
 };
 
 }  // namespace

@@ -1,12 +1,10 @@
 #include "blackboard/store/view.hpp"
 
-#include "blackboard/store/board_reader.hpp"
-
 namespace tafel::store {
 
-std::optional<conflict::FieldInfo> View::field(const Path& path) const {
+std::optional<FieldInfo> View::field(const Path& path) const {
   if (failure_) return std::nullopt;
-  const auto record = checked(get_field(kv_, board_.number, path));
+  const auto record = checked(line_.field(path));
   // A field that only ever had suggestions was never there.
   if (!record || record->info.changed == 0) return std::nullopt;
   return record->info;
@@ -14,33 +12,34 @@ std::optional<conflict::FieldInfo> View::field(const Path& path) const {
 
 void View::fields_below(const Path& path, const FieldVisitor& visit) const {
   if (failure_) return;
-  note(scan_below_in_path_order(kv_, board_.number, path,
-                                [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
-                                  return record.info.changed == 0 || visit(found, record.info);
-                                }));
+  note(line_.scan_below_in_path_order(
+      path, [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
+        return record.info.changed == 0 || visit(found, record.info);
+      }));
 }
 
 void View::all_fields(const FieldVisitor& visit) const {
   if (failure_) return;
-  note(scan_fields(kv_, board_.number, std::nullopt, {},
-                   [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
-                     return record.info.changed == 0 || visit(found, record.info);
-                   }));
+  note(line_.scan_fields(std::nullopt, {},
+                         [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
+                           return record.info.changed == 0 || visit(found, record.info);
+                         }));
 }
 
 std::optional<Cell> View::cell(const CellKey& key) const {
-  const auto record = stored(key);
+  if (failure_) return std::nullopt;
+  const auto record = checked(line_.cell(key));
   return record ? checked(record->cell()) : std::nullopt;
 }
 
 std::optional<Cell> View::cell_as_of(const CellKey& key, Version version) const {
-  const auto record = stored(key);
-  return record ? checked(log_.image_as_of(board_.number, key, *record, version)) : std::nullopt;
+  if (failure_) return std::nullopt;
+  return checked(line_.image_as_of(key, version));
 }
 
 void View::parts(const Path& path, Part part, const PartVisitor& visit) const {
   if (failure_) return;
-  note(scan_parts(kv_, board_.number, path, part, [&](const CellKey& key, const StoredCell& record) -> Result<bool> {
+  note(line_.scan_parts(path, part, [&](const CellKey& key, const StoredCell& record) -> Result<bool> {
     const auto now = record.cell();
     if (!now) return tl::unexpected(now.error());
     return visit(key, *now, record.trail.newest());
@@ -56,14 +55,6 @@ T View::checked(Result<T> result) const {
 
 void View::note(const Result<void>& result) const {
   if (!result) failure_ = result.error();
-}
-
-std::optional<StoredCell> View::stored(const CellKey& key) const {
-  if (failure_) return std::nullopt;
-  if (key.part != Part::leaf) return checked(get_part(kv_, board_.number, key));
-  auto record = checked(get_field(kv_, board_.number, key.path));
-  if (!record) return std::nullopt;
-  return std::move(record->leaf);
 }
 
 }  // namespace tafel::store

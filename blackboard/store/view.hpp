@@ -1,21 +1,24 @@
 // A board in the store as the judge sees it.
 #pragma once
 
-#include "blackboard/store/event_log.hpp"
+#include <algorithm>
+
+#include "blackboard/store/board_line.hpp"
 #include "conflict/board_view.hpp"
 
 namespace tafel::store {
 
-// Reads through `kv` and `log`, whose owner keeps them, `board` and `failure` alive. The judge knows no failures, so
+// Reads through `line`; its owner keeps it, `board` and `failure` alive. The judge knows no failures, so
 // the first one is put into `failure`, and from then on nothing is there.
 class View final : public conflict::BoardView {
  public:
-  View(KvRead& kv, EventLog& log, const BoardRecord& board, std::optional<Failure>& failure)
-      : kv_(kv), log_(log), board_(board), failure_(failure) {}
+  View(BoardLine& line, const BoardRecord& board, std::optional<Failure>& failure)
+      : line_(line), board_(board), failure_(failure) {}
 
   Version version() const override { return board_.head.version; }
-  Version floor() const override { return board_.head.floor; }
-  std::optional<conflict::FieldInfo> field(const Path& path) const override;
+  // A fork is written to from what it shows, not from what its parent showed before.
+  Version floor() const override { return std::max(line_.floor(), board_.fork); }
+  std::optional<FieldInfo> field(const Path& path) const override;
   void fields_below(const Path& path, const FieldVisitor& visit) const override;
   void all_fields(const FieldVisitor& visit) const override;
   std::optional<Cell> cell(const CellKey& key) const override;
@@ -27,10 +30,8 @@ class View final : public conflict::BoardView {
   template <class T>
   T checked(Result<T> result) const;
   void note(const Result<void>& result) const;
-  std::optional<StoredCell> stored(const CellKey& key) const;
 
-  KvRead& kv_;
-  EventLog& log_;
+  BoardLine& line_;
   const BoardRecord& board_;
   std::optional<Failure>& failure_;
 };

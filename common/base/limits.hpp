@@ -39,6 +39,16 @@ inline constexpr std::size_t schema_checked_boards_max = 1'000;   // boards that
 inline constexpr std::size_t schema_checked_cells_max = 200'000;  // fields, elements and entries held against it
 inline constexpr std::size_t schema_kept_boards_max = 4'096;      // boards whose schema is kept in memory
 
+// Expiry
+inline constexpr std::size_t expiry_cells_max = 1'024;  // cells looked at in one transaction
+inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at what expires next, or is to be erased
+
+// Erasure
+inline constexpr std::size_t erasure_step_max = 256;  // events or receipts gone through in one transaction
+
+// Forks
+inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
+
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
 inline constexpr std::uint64_t receipts_per_board_max = 1'000'000;
@@ -114,7 +124,8 @@ inline constexpr std::int64_t link_down_ms = 2'000;      // the same when the pi
 inline constexpr std::int64_t new_socket_ms = 5'000;     // without a connection, before a socket is made anew
 inline constexpr std::int64_t greeting_ms_min = 2'000;   // wait for a welcome, doubled on each try …
 inline constexpr std::int64_t greeting_ms_max = 30'000;  // … up to this
-inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again
+inline constexpr std::int64_t resend_ms = 10'000;        // without a receipt, before a delta is sent again, doubled …
+inline constexpr std::int64_t resend_ms_max = 160'000;   // … up to this
 inline constexpr std::int64_t retry_ms_min = 5;          // before what was put off is sent again, doubled …
 inline constexpr std::int64_t retry_ms_max = 1'000;      // … up to this
 

@@ -32,7 +32,7 @@ Result<std::optional<TimeMs>> optional_time(const Value& value) {
 }
 
 Result<Dot> dot_from_value(const Value& value) {
-  ItemReader in(value, "a dot", 8);
+  ItemReader in(value, "a dot", 9);
   Dot dot;
   dot.mark.version = in.number("version");
   dot.mark.op = read_32(in, "op");
@@ -42,6 +42,7 @@ Result<Dot> dot_from_value(const Value& value) {
   dot.time = in.integer("time");
   dot.expires = in.part(optional_time);
   dot.source = in.part(shared_source);
+  dot.salt = in.number("salt");
   return in.finish(std::move(dot));
 }
 
@@ -167,7 +168,8 @@ Result<Path> path_from(const Value& value) {
 
 bool fits(Part part, const std::string& id) {
   switch (part) {
-    case Part::leaf: return id.empty();
+    case Part::leaf:
+    case Part::field: return id.empty();
     case Part::element: return !id.empty() && id.size() <= element_id_bytes_max;
     case Part::entry:
     case Part::suggestion: return id.size() == mark_id_bytes;
@@ -208,7 +210,7 @@ Result<CellKey> cell_key_from_value(const Value& value) {
   if (!path) return tl::unexpected(std::move(path.error()));
   ItemReader in(value, "a cell key", 3);
   in.item();
-  CellKey key{std::move(*path), static_cast<Part>(in.number("part", 3)), in.bytes("id")};
+  CellKey key{std::move(*path), static_cast<Part>(in.number("part", 4)), in.bytes("id")};
   if (!fits(key.part, key.id)) in.refuse("id", "as long as its part asks for");
   return in.finish(std::move(key));
 }

@@ -9,7 +9,6 @@
 #include "common/base/limits.hpp"
 #include "common/codec/cell_codec.hpp"
 #include "common/codec/fields.hpp"
-#include "common/codec/form.hpp"
 #include "common/codec/op_codec.hpp"
 #include "common/codec/pointer.hpp"
 #include "common/model/names.hpp"
@@ -332,49 +331,48 @@ std::vector<std::pair<std::string, T>> sorted_by_path(std::vector<std::pair<std:
   return entries;
 }
 
-FormMembers expect_form(const Expect& expect) {
-  FormMembers members;
+Map expect_members(const Expect& expect) {
+  Map members;
   if (!expect.fields.empty()) {
     Value fields{Map{}};
     for (const auto& [path, version] : expect.fields) fields.set(path, version);
     members.emplace_back("fields", std::move(fields));
   }
   const auto values = sorted_by_path(expect.values);
-  FormMembers wanted;
+  Map wanted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_repeated(values, i)) wanted.emplace_back(values[i].first, Form::user_copy(values[i].second));
+    if (!is_repeated(values, i)) wanted.emplace_back(values[i].first, values[i].second);
   }
   if (!wanted.empty()) members.emplace_back("values", std::move(wanted));
   if (expect.version) members.emplace_back("version", Value(*expect.version));
   return members;
 }
 
-FormItems ops_form(const Delta& delta) {
-  FormItems ops;
-  for (const Op& op : delta.ops) ops.push_back(form_of(op));
+List ops_list(const Delta& delta) {
+  List ops;
+  for (const Op& op : delta.ops) ops.push_back(op_to_value(op));
   // A path may be tested twice in a JSON Patch; a map holds it once, so the others stay tests.
   const auto values = sorted_by_path(delta.expect.values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!is_repeated(values, i)) continue;
-    ops.push_back(FormMembers{{"op", Value("test")},
-                              {"path", Value(pointer_from_path(values[i].first))},
-                              {"value", Form::user_copy(values[i].second)}});
+    ops.push_back(
+        Map{{"op", Value("test")}, {"path", Value(pointer_from_path(values[i].first))}, {"value", values[i].second}});
   }
   return ops;
 }
 
 // `id` may be left out: the payload is everything but it.
-FormMembers delta_form(const Delta& delta, bool with_id) {
-  FormMembers members;
+Map delta_members(const Delta& delta, bool with_id) {
+  Map members;
   if (!delta.atomic) members.emplace_back("atomic", Value(false));
   if (delta.base) members.emplace_back("base", Value(*delta.base));
   if (!delta.board.empty()) members.emplace_back("board", Value(delta.board));
   if (delta.check) members.emplace_back("check", Value(true));
   if (delta.confidence) members.emplace_back("confidence", Value(name_of(*delta.confidence)));
   if (!delta.epoch.empty()) members.emplace_back("epoch", Value(delta.epoch));
-  if (!delta.expect.empty()) members.emplace_back("expect", expect_form(delta.expect));
+  if (!delta.expect.empty()) members.emplace_back("expect", expect_members(delta.expect));
   if (with_id && !delta.id.empty()) members.emplace_back("id", Value(delta.id));
-  members.emplace_back("ops", ops_form(delta));
+  members.emplace_back("ops", ops_list(delta));
   if (!delta.source.empty()) members.emplace_back("source", source_to_map(delta.source));
   return members;
 }
@@ -422,7 +420,7 @@ tl::expected<Delta, ErrorInfo> delta_from_value(const Value& value) {
   return delta;
 }
 
-Value delta_to_value(const Delta& delta) { return Form(delta_form(delta, true)).to_value(); }
+Value delta_to_value(const Delta& delta) { return delta_members(delta, true); }
 
 tl::expected<Delta, ErrorInfo> delta_from_json(std::string_view text) {
   auto value = parse_json(text);
@@ -432,12 +430,6 @@ tl::expected<Delta, ErrorInfo> delta_from_json(std::string_view text) {
   return tl::unexpected(std::move(error));
 }
 
-Sha256 payload_hash(const Delta& delta) {
-  std::string bytes;
-  PackWriter out(bytes);
-  CanonicalSink values;
-  Form(delta_form(delta, false)).write(out, values);
-  return sha256(bytes);
-}
+Sha256 payload_hash(const Delta& delta) { return sha256(canonical(delta_members(delta, false))); }
 
 }  // namespace tafel::codec

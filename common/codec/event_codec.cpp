@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 
-#include "common/base/bytes.hpp"
 #include "common/base/check.hpp"
-#include "common/base/text.hpp"
 #include "common/codec/cell_codec.hpp"
+#include "common/codec/event_pieces.hpp"
 #include "common/codec/fields.hpp"
-#include "common/codec/form.hpp"
 #include "common/codec/msgpack.hpp"
 #include "common/codec/op_codec.hpp"
 #include "common/codec/receipt_codec.hpp"
@@ -17,50 +15,18 @@
 namespace tafel::codec {
 namespace {
 
-constexpr std::uint64_t record_format = 1;
-constexpr std::size_t salt_bytes = 16;
+constexpr std::uint64_t record_format = 2;
 constexpr std::size_t digest_bytes = 16;
 constexpr std::size_t hash_bytes = 32;
-constexpr char hashed_id_lead = '\xC1';  // see element_id
-
-// Writes each value as its hash with a salt of its own.
-class SaltedSink final : public ValueSink {
- public:
-  explicit SaltedSink(const std::string& salt) : salt_(salt) {}
-
-  void write(PackWriter& out, const Value& value) override {
-    std::string numbered = salt_;
-    put_be32(numbered, next_++);
-    const Sha256 own_salt = sha256(numbered);
-    out.binary(as_view(sha256(std::string(as_view(own_salt).substr(0, salt_bytes)) + canonical(value))));
-  }
-
- private:
-  const std::string& salt_;
-  std::uint32_t next_ = 0;
-};
 
 // --- writing ---
-
-// As write_cell_key, but for the id of a set element, which tells its value and so goes through the sink.
-void write_key(PackWriter& out, const CellKey& key, ValueSink& values) {
-  if (key.part != Part::element) return write_cell_key(out, key);
-  out.array(3);
-  out.text(key.path.text());
-  out.unsigned_integer(static_cast<std::uint64_t>(key.part));
-  values.write(out, Value(Bytes{key.id}));
-}
-
-void write_image(PackWriter& out, const std::optional<Cell>& image, ValueSink& values) {
-  image ? write_cell(out, *image, values) : out.nil();
-}
 
 void write_source_or_nil(PackWriter& out, const Source& source) {
   source.empty() ? out.nil() : write_source(out, source);
 }
 
 void write_head(PackWriter& out, const Event& event) {
-  out.array(9);
+  out.array(8);
   out.text(event.board);
   out.unsigned_integer(event.version);
   out.integer(event.time);
@@ -69,35 +35,101 @@ void write_head(PackWriter& out, const Event& event) {
   out.unsigned_integer(event.base);
   out.boolean(event.atomic);
   write_source_or_nil(out, event.source);
-  out.binary(as_view(event.payload_hash));
 }
 
-template <class T>
-void write_forms(PackWriter& out, const std::vector<T>& items, ValueSink& values) {
-  out.array(items.size());
-  for (const T& item : items) form_of(item).write(out, values);
-}
-
-void write_changes(PackWriter& out, const std::vector<LoggedChange>& changes, ValueSink& values) {
-  out.array(changes.size());
-  for (const LoggedChange& logged : changes) {
-    out.array(4);
-    write_key(out, logged.change.key, values);
-    write_image(out, logged.change.image, values);
-    out.unsigned_integer(logged.previous);
-    out.unsigned_integer(logged.jump);
+void write_fields(PackWriter& out, const std::vector<TouchedField>& fields) {
+  out.array(fields.size());
+  for (const TouchedField& field : fields) {
+    out.array(7);
+    out.text(field.path.text());
+    field.info.kind ? out.unsigned_integer(static_cast<std::uint64_t>(*field.info.kind)) : out.nil();
+    out.unsigned_integer(field.info.changed);
+    out.unsigned_integer(field.info.parts);
+    out.unsigned_integer(field.info.lasting);
+    out.unsigned_integer(field.previous);
+    out.unsigned_integer(field.jump);
   }
 }
 
-// Everything but the seal, in the record (exact values) as in the chain form (hashed ones).
-void write_body(PackWriter& out, const Event& event, ValueSink& values) {
-  out.array(6);
-  out.unsigned_integer(record_format);
-  write_head(out, event);
-  write_forms(out, event.ops, values);
-  write_forms(out, event.results, values);
-  write_changes(out, event.changes, values);
+void write_completeness(PackWriter& out, const std::optional<Completeness>& completeness) {
+  if (!completeness) return out.nil();
+  out.array(2);
+  out.number(completeness->score);
+  out.array(completeness->missing.size());
+  for (const auto& [path, label] : completeness->missing) {
+    out.array(2);
+    out.text(path.text());
+    out.text(label);
+  }
 }
+
+// Writes an event as its record, with the pieces as they are, or as the text of the chain, with their hashes.
+class EventWriter {
+ public:
+  EventWriter(PackWriter& out, const Event& event, bool is_chain) : out_(out), event_(event), is_chain_(is_chain) {}
+
+  void write() {
+    out_.array(7);
+    out_.unsigned_integer(record_format);
+    write_head(out_, event_);
+    write_ops();
+    write_changes();
+    write_fields(out_, event_.fields);
+    write_completeness(out_, event_.completeness);
+    write_seal();
+  }
+
+ private:
+  void write_ops() {
+    out_.array(event_.ops.size());
+    for (std::size_t i = 0; i < event_.ops.size(); ++i) {
+      const OpResult& result = event_.results[i];
+      out_.array(5);
+      out_.unsigned_integer(static_cast<std::uint64_t>(event_.ops[i].verb));
+      out_.text(event_.ops[i].path);
+      out_.unsigned_integer(static_cast<std::uint64_t>(result.outcome));
+      result.reason ? out_.unsigned_integer(static_cast<std::uint64_t>(*result.reason)) : out_.nil();
+      const std::size_t piece = op_piece(i);
+      write_piece(piece, is_erased(event_, piece) ? std::string() : op_body(event_.ops[i], result));
+    }
+  }
+
+  void write_changes() {
+    out_.array(event_.changes.size());
+    for (std::size_t i = 0; i < event_.changes.size(); ++i) {
+      const LoggedChange& logged = event_.changes[i];
+      out_.array(5);
+      out_.text(logged.change.key.path.text());
+      out_.unsigned_integer(static_cast<std::uint64_t>(logged.change.key.part));
+      out_.unsigned_integer(logged.previous);
+      out_.unsigned_integer(logged.jump);
+      const std::size_t piece = change_piece(event_, i);
+      write_piece(piece, is_erased(event_, piece) ? std::string() : change_body(logged.change));
+    }
+  }
+
+  void write_seal() {
+    out_.array(is_chain_ ? 3 : 5);
+    if (!is_chain_) event_.salt.empty() ? out_.nil() : out_.binary(event_.salt);
+    write_piece(payload_piece(), as_view(event_.payload_hash));
+    out_.binary(as_view(event_.previous_hash));
+    out_.binary(to_bytes(event_.digest));
+    if (!is_chain_) out_.binary(as_view(event_.hash));
+  }
+
+  void write_piece(std::size_t piece, std::string_view body) {
+    if (is_chain_) return out_.binary(as_view(hash_of(event_, piece, body)));
+    if (event_.pieces.empty()) return out_.binary(body);
+    const Piece& kept = event_.pieces[piece];
+    out_.array(kept.erased ? 1 : 2);
+    out_.binary(kept.erased ? as_view(*kept.erased) : body);
+    if (!kept.erased) out_.binary(kept.salt);
+  }
+
+  PackWriter& out_;
+  const Event& event_;
+  const bool is_chain_;
+};
 
 // --- reading ---
 
@@ -118,7 +150,7 @@ Result<Source> source_or_empty(const Value& value) {
 template <class T>
 Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(const Value&)) {
   const auto* list = value.get_if<List>();
-  if (list == nullptr) return fail(Fault::bad_bytes, "an event: ops, results and changes must be lists");
+  if (list == nullptr) return fail(Fault::bad_bytes, "an event: ops, changes and fields must be lists");
   std::vector<T> items;
   items.reserve(list->size());
   for (const Value& item : *list) {
@@ -129,9 +161,6 @@ Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(con
   return items;
 }
 
-Result<std::vector<Op>> ops_from(const Value& value) { return list_from_value(value, recorded_op_from_value); }
-Result<std::vector<OpResult>> results_from(const Value& value) { return list_from_value(value, op_result_from_value); }
-
 bool belongs(Part part, const Cell& cell) {
   switch (part) {
     case Part::leaf:
@@ -140,6 +169,7 @@ bool belongs(Part part, const Cell& cell) {
     case Part::element: return std::holds_alternative<ElementCell>(cell);
     case Part::entry: return std::holds_alternative<EntryCell>(cell);
     case Part::suggestion: return std::holds_alternative<SuggestionCell>(cell);
+    case Part::field: return false;
   }
   return false;
 }
@@ -160,16 +190,139 @@ const List* list_of_size(const Value& value, std::size_t size) {
   return list != nullptr && list->size() == size ? list : nullptr;
 }
 
-Result<LoggedChange> logged_change_from(const Value& value) {
-  const List* items = list_of_size(value, 4);
-  if (items == nullptr) return fail(Fault::bad_bytes, "a logged change: it must be a list of 4 items");
-  auto change = change_from((*items)[0], (*items)[1]);
-  if (!change) return tl::unexpected(std::move(change.error()));
-  ItemReader in(value, "a logged change", 4);
-  in.item();
-  in.item();
-  LoggedChange logged{std::move(*change), in.number("previous"), in.number("jump")};
-  return in.finish(std::move(logged));
+// A piece as it stands in a record.
+struct RecordedPiece {
+  Piece piece;
+  std::string body;
+};
+
+Result<RecordedPiece> piece_from(const Value& value) {
+  if (const auto* body = value.get_if<Bytes>()) return RecordedPiece{{}, body->data};
+  if (list_of_size(value, 1) != nullptr) {
+    ItemReader in(value, "an erased piece", 1);
+    const Sha256 hash = read_hash(in, "hash");
+    return in.finish(RecordedPiece{{{}, hash}, {}});
+  }
+  ItemReader in(value, "a piece", 2);
+  RecordedPiece piece;
+  piece.body = in.bytes("body");
+  piece.piece.salt = in.bytes("salt", salt_bytes);
+  return in.finish(std::move(piece));
+}
+
+// The pair of values in a body.
+Result<List> body_from(const std::string& body) {
+  // Records are our own and verified by the chain, and some hold large cells: their size alone bounds the objects.
+  const auto value = decode(body, {.objects_max = body.size()});
+  if (!value) return tl::unexpected(value.error());
+  const List* items = list_of_size(*value, 2);
+  if (items == nullptr) return fail(Fault::bad_bytes, "an event: a body must be a list of 2 items");
+  return *items;
+}
+
+struct RecordedOp {
+  Op op;
+  OpResult result;
+  Piece piece;
+};
+
+Result<RecordedOp> recorded_op_from(const Value& value) {
+  ItemReader in(value, "an op of an event", 5);
+  RecordedOp recorded;
+  recorded.op.verb = static_cast<Verb>(in.number("verb", static_cast<std::uint64_t>(verb_highest)));
+  recorded.op.path = in.text("path");
+  recorded.result.outcome = static_cast<Outcome>(in.number("outcome", static_cast<std::uint64_t>(Outcome::rejected)));
+  const Value& reason = in.item();
+  if (const auto number = as_uint64(reason); number && *number <= static_cast<std::uint64_t>(Reason::repeated)) {
+    recorded.result.reason = static_cast<Reason>(*number);
+  } else if (!reason.is_nil()) {
+    in.refuse("reason", "the number of a reason, or nil");
+  }
+  auto piece = in.part(piece_from);
+  recorded.piece = std::move(piece.piece);
+  if (in.failed() || recorded.piece.erased) return in.finish(std::move(recorded));
+  const auto body = body_from(piece.body);
+  if (!body) return tl::unexpected(body.error());
+  auto op = recorded_op_from_value((*body)[0]);
+  if (!op) return tl::unexpected(std::move(op.error()));
+  auto result = op_result_from_value((*body)[1]);
+  if (!result) return tl::unexpected(std::move(result.error()));
+  const bool agrees = op->verb == recorded.op.verb && op->path == recorded.op.path &&
+                      result->outcome == recorded.result.outcome && result->reason == recorded.result.reason;
+  if (!agrees) return fail(Fault::bad_bytes, "an op of an event: its content is that of another op");
+  recorded.op = std::move(*op);
+  recorded.result = std::move(*result);
+  return recorded;
+}
+
+struct RecordedChange {
+  LoggedChange logged{{leaf_key(Path::from_key({})), std::nullopt}, 0, 0};
+  Piece piece;
+};
+
+Result<RecordedChange> recorded_change_from(const Value& value) {
+  ItemReader in(value, "a change of an event", 5);
+  RecordedChange recorded;
+  Change& change = recorded.logged.change;
+  const auto path = Path::parse(in.text("path"));
+  if (!path) in.refuse("path", "a path");
+  change.key.part = static_cast<Part>(in.number("part", static_cast<std::uint64_t>(Part::field)));
+  recorded.logged.previous = in.number("previous");
+  recorded.logged.jump = in.number("jump");
+  auto piece = in.part(piece_from);
+  recorded.piece = std::move(piece.piece);
+  if (path) change.key.path = *path;
+  if (in.failed() || recorded.piece.erased) return in.finish(std::move(recorded));
+  const auto body = body_from(piece.body);
+  if (!body) return tl::unexpected(body.error());
+  const Value key = List{Value(change.key.path.text()), Value(static_cast<std::uint64_t>(change.key.part)), (*body)[0]};
+  auto read = change_from(key, (*body)[1]);
+  if (!read) return tl::unexpected(std::move(read.error()));
+  change = std::move(*read);
+  return recorded;
+}
+
+Result<TouchedField> field_from(const Value& value) {
+  ItemReader in(value, "a field of an event", 7);
+  const auto path = Path::parse(in.text("path"));
+  if (!path) in.refuse("path", "a path");
+  TouchedField field{path ? *path : Path::from_key({}), {}, 0, 0};
+  const Value& kind = in.item();
+  if (const auto number = as_uint64(kind); number && *number <= static_cast<std::uint64_t>(Kind::log)) {
+    field.info.kind = static_cast<Kind>(*number);
+  } else if (!kind.is_nil()) {
+    in.refuse("kind", "the number of a kind, or nil");
+  }
+  field.info.changed = in.number("changed");
+  field.info.parts = in.number("parts");
+  field.info.lasting = in.number("lasting");
+  field.previous = in.number("previous");
+  field.jump = in.number("jump");
+  return in.finish(std::move(field));
+}
+
+Result<Completeness::Missing> missing_from(const Value& value) {
+  ItemReader in(value, "a missing field", 2);
+  const auto path = Path::parse(in.text("path"));
+  if (!path) in.refuse("path", "a path");
+  Completeness::Missing missing{path ? *path : Path::from_key({}), in.text("label")};
+  return in.finish(std::move(missing));
+}
+
+Result<std::vector<Completeness::Missing>> all_missing_from(const Value& value) {
+  return list_from_value(value, missing_from);
+}
+
+Result<std::optional<Completeness>> completeness_from(const Value& value) {
+  if (value.is_nil()) return std::nullopt;
+  ItemReader in(value, "a completeness", 2);
+  Completeness completeness;
+  const Value& score = in.item();
+  const auto* number = score.get_if<double>();
+  if (number == nullptr || *number < 0 || *number > 1) in.refuse("score", "a float from 0 to 1");
+  if (number != nullptr) completeness.score = *number;
+  completeness.missing = in.part(all_missing_from);
+  return in.finish(std::optional(std::move(completeness)));
 }
 
 Result<Change> feed_change_from(const Value& value) {
@@ -178,14 +331,18 @@ Result<Change> feed_change_from(const Value& value) {
   return change_from((*items)[0], (*items)[1]);
 }
 
-Result<std::vector<LoggedChange>> logged_changes_from(const Value& value) {
-  return list_from_value(value, logged_change_from);
-}
 Result<std::vector<Change>> feed_changes_from(const Value& value) { return list_from_value(value, feed_change_from); }
+Result<std::vector<RecordedOp>> recorded_ops_from(const Value& value) {
+  return list_from_value(value, recorded_op_from);
+}
+Result<std::vector<RecordedChange>> recorded_changes_from(const Value& value) {
+  return list_from_value(value, recorded_change_from);
+}
+Result<std::vector<TouchedField>> fields_from(const Value& value) { return list_from_value(value, field_from); }
 
 // Reads the head into an event that has nothing else yet.
 Result<Event> head_from(const Value& value) {
-  ItemReader in(value, "the head of an event", 9);
+  ItemReader in(value, "the head of an event", 8);
   Event event;
   event.board = in.text("board");
   event.version = in.number("version");
@@ -195,21 +352,33 @@ Result<Event> head_from(const Value& value) {
   event.base = in.number("base");
   event.atomic = in.boolean("atomic");
   event.source = in.part(source_or_empty);
-  event.payload_hash = read_hash(in, "payload hash");
   return in.finish(std::move(event));
 }
 
 struct Seal {
-  std::string salt;
+  std::string salt;  // empty: something was erased
+  Piece payload;
+  Sha256 payload_hash{};
   Sha256 previous_hash{};
   Sum128 digest;
   Sha256 hash{};
 };
 
 Result<Seal> seal_from(const Value& value) {
-  ItemReader in(value, "the seal of an event", 4);
+  ItemReader in(value, "the seal of an event", 5);
   Seal seal;
-  seal.salt = in.bytes("salt", salt_bytes);
+  const Value& salt = in.item();
+  if (const auto* bytes = salt.get_if<Bytes>(); bytes != nullptr && bytes->data.size() == salt_bytes) {
+    seal.salt = bytes->data;
+  } else if (!salt.is_nil()) {
+    in.refuse("salt", "16 bytes, or nil");
+  }
+  auto payload = in.part(piece_from);
+  seal.payload = std::move(payload.piece);
+  if (!seal.payload.erased) {
+    payload.body.size() == hash_bytes ? void(seal.payload_hash = sha256_from_bytes(payload.body))
+                                      : in.refuse("payload hash", "32 bytes");
+  }
   seal.previous_hash = read_hash(in, "previous hash");
   seal.digest = read_digest(in, "digest");
   seal.hash = read_hash(in, "hash");
@@ -217,14 +386,30 @@ Result<Seal> seal_from(const Value& value) {
 }
 
 Result<Event> event_from_value(const Value& value) {
-  ItemReader in(value, "an event", 6);
+  ItemReader in(value, "an event", 7);
   if (in.number("format") != record_format) in.refuse("format", fmt::format("{}", record_format));
   Event event = in.part(head_from);
-  event.ops = in.part(ops_from);
-  event.results = in.part(results_from);
-  event.changes = in.part(logged_changes_from);
+  auto ops = in.part(recorded_ops_from);
+  auto changes = in.part(recorded_changes_from);
+  event.fields = in.part(fields_from);
+  event.completeness = in.part(completeness_from);
   Seal seal = in.part(seal_from);
-  if (event.results.size() != event.ops.size()) in.refuse("results", "as many as ops");
+  std::vector<Piece> pieces{std::move(seal.payload)};
+  for (RecordedOp& op : ops) {
+    event.ops.push_back(std::move(op.op));
+    event.results.push_back(std::move(op.result));
+    pieces.push_back(std::move(op.piece));
+  }
+  for (RecordedChange& change : changes) {
+    event.changes.push_back(std::move(change.logged));
+    pieces.push_back(std::move(change.piece));
+  }
+  const auto is_plain = [](const Piece& piece) { return piece.salt.empty() && !piece.erased; };
+  const bool all_plain = std::all_of(pieces.begin(), pieces.end(), is_plain);
+  const bool none_plain = std::none_of(pieces.begin(), pieces.end(), is_plain);
+  if (seal.salt.empty() ? !none_plain : !all_plain) in.refuse("salt", "the event's, or one for each piece");
+  if (seal.salt.empty()) event.pieces = std::move(pieces);
+  event.payload_hash = seal.payload_hash;
   event.salt = std::move(seal.salt);
   event.previous_hash = seal.previous_hash;
   event.digest = seal.digest;
@@ -232,100 +417,13 @@ Result<Event> event_from_value(const Value& value) {
   return in.finish(std::move(event));
 }
 
-// --- for people ---
-
-std::string_view name_of(Part part) {
-  constexpr std::array<std::string_view, 4> names{"leaf", "element", "entry", "suggestion"};
-  return names[static_cast<std::size_t>(part)];
-}
-
-// A set element that is gone tells its value by its id, when that is short.
-void add_id(Value& map, const CellKey& key) {
-  if (key.part == Part::entry || key.part == Part::suggestion) map.set("id", mark_text(mark_from_id(key.id)));
-  if (key.part != Part::element) return;
-  if (key.id[0] == hashed_id_lead) {
-    map.set("id", to_hex(key.id.substr(1)));
-  } else if (auto value = decode(key.id)) {
-    map.set("value", std::move(*value));
-  }
-}
-
-struct CellFields {
-  Value& map;
-
-  void dot(const Dot& dot) const {
-    map.set("confidence", tafel::name_of(dot.confidence));
-    if (dot.expires) map.set("expires", *dot.expires);
-  }
-  void operator()(const RegisterCell& cell) const {
-    const Sibling& shown = shown_sibling(cell);
-    map.set("value", shown.value);
-    dot(shown.dot);
-    List conflicts;
-    for (const Sibling& sibling : cell.siblings) {
-      if (&sibling != &shown) conflicts.push_back(sibling.value);
-    }
-    if (!conflicts.empty()) map.set("conflicts", std::move(conflicts));
-  }
-  void operator()(const CounterCell& cell) const {
-    map.set("value", cell.total);
-    dot(cell.dot);
-  }
-  void operator()(const ExtremumCell& cell) const {
-    map.set("value", cell.value);
-    dot(cell.dot);
-  }
-  void operator()(const ElementCell& cell) const {
-    map.set("value", cell.value);
-    dot(cell.dots.front());  // the most confident one
-  }
-  void operator()(const EntryCell& cell) const {
-    map.set("value", cell.value);
-    dot(cell.dot);
-  }
-  void operator()(const SuggestionCell& cell) const {
-    map.set("op", tafel::name_of(cell.act));
-    map.set("value", cell.value);
-    map.set("actor", cell.dot.actor);
-    dot(cell.dot);
-  }
-};
-
-Value describe(const Change& change) {
-  Value map{Map{}};
-  map.set("path", change.key.path.text());
-  map.set("part", name_of(change.key.part));
-  map.set("value", Value());
-  add_id(map, change.key);
-  if (!change.image) {
-    map.set("gone", true);
-    return map;
-  }
-  if (const auto kind = kind_of(*change.image)) map.set("kind", tafel::name_of(*kind));
-  std::visit(CellFields{map}, *change.image);
-  return map;
-}
-
-template <class T>
-Value list_of_forms(const std::vector<T>& items) {
-  List list;
-  for (const T& item : items) list.push_back(form_of(item).to_value());
-  return list;
-}
-
 }  // namespace
 
 std::string encode_event(const Event& event) {
-  TAFEL_CHECK(event.salt.size() == salt_bytes, "every event has a salt of its own");
+  TAFEL_CHECK(event.pieces.empty() == (event.salt.size() == salt_bytes), "an event has one salt, or its pieces have");
   std::string bytes;
   PackWriter out(bytes);
-  ExactSink values;
-  write_body(out, event, values);
-  out.array(4);
-  out.binary(event.salt);
-  out.binary(as_view(event.previous_hash));
-  out.binary(to_bytes(event.digest));
-  out.binary(as_view(event.hash));
+  EventWriter(out, event, false).write();
   return bytes;
 }
 
@@ -340,11 +438,7 @@ Result<Event> decode_event(std::string_view record) {
 Sha256 chain_hash(const Event& event) {
   std::string bytes;
   PackWriter out(bytes);
-  SaltedSink values(event.salt);
-  write_body(out, event, values);
-  out.array(2);
-  out.binary(as_view(event.previous_hash));
-  out.binary(to_bytes(event.digest));
+  EventWriter(out, event, true).write();
   return sha256(bytes);
 }
 
@@ -357,8 +451,11 @@ FeedEvent feed_event_of(const Event& event) {
   feed.base = event.base;
   feed.source = event.source;
   feed.changes.reserve(event.changes.size());
-  for (const LoggedChange& logged : event.changes) feed.changes.push_back(logged.change);
-  feed.digest = event.digest;
+  for (std::size_t i = 0; i < event.changes.size(); ++i) {
+    if (!is_change_erased(event, i)) feed.changes.push_back(event.changes[i].change);
+  }
+  if (!has_erased(event)) feed.digest = event.digest;
+  feed.completeness = event.completeness;
   return feed;
 }
 
@@ -366,7 +463,7 @@ std::string encode_feed_event(const FeedEvent& event) {
   std::string bytes;
   PackWriter out(bytes);
   ExactSink values;
-  out.array(8);
+  out.array(9);
   out.unsigned_integer(event.version);
   out.integer(event.time);
   out.text(event.actor);
@@ -376,15 +473,16 @@ std::string encode_feed_event(const FeedEvent& event) {
   out.array(event.changes.size());
   for (const Change& change : event.changes) {
     out.array(2);
-    write_key(out, change.key, values);
-    write_image(out, change.image, values);
+    write_cell_key(out, change.key);
+    change.image ? write_cell(out, *change.image, values) : out.nil();
   }
   event.digest ? out.binary(to_bytes(*event.digest)) : out.nil();
+  write_completeness(out, event.completeness);
   return bytes;
 }
 
 Result<FeedEvent> feed_event_from_value(const Value& value) {
-  ItemReader in(value, "a feed event", 8);
+  ItemReader in(value, "a feed event", 9);
   FeedEvent event;
   event.version = in.number("version");
   event.time = in.integer("time");
@@ -399,33 +497,8 @@ Result<FeedEvent> feed_event_from_value(const Value& value) {
   } else if (!digest.is_nil()) {
     in.refuse("digest", "16 bytes or nil");
   }
+  event.completeness = in.part(completeness_from);
   return in.finish(std::move(event));
-}
-
-Value event_to_map(const Event& event) {
-  List changes;
-  for (const LoggedChange& logged : event.changes) changes.push_back(describe(logged.change));
-  return Map{{"board", event.board},
-             {"version", event.version},
-             {"time", event.time},
-             {"actor", event.actor},
-             {"id", event.delta_id},
-             {"base", event.base},
-             {"source", source_to_map(event.source)},
-             {"ops", list_of_forms(event.ops)},
-             {"results", list_of_forms(event.results)},
-             {"changes", std::move(changes)},
-             {"hash", to_hex(as_view(event.hash))},
-             {"previous", to_hex(as_view(event.previous_hash))},
-             {"digest", to_hex(to_bytes(event.digest))}};
-}
-
-Value change_to_map(const FeedEvent& event, const Change& change) {
-  Value map = describe(change);
-  map.set("version", event.version);
-  map.set("time", event.time);
-  map.set("actor", event.actor);
-  return map;
 }
 
 }  // namespace tafel::codec

@@ -1,20 +1,25 @@
 // Events as bytes: the log record (everything), its chain hash, and the feed event (what followers need).
 //
-// Grammar (MessagePack; values exact in the record, salted hashes in the chain form):
-//   record  = [1, head, ops, results, changes, seal]            1 = format version
-//   head    = [board, version, time, actor, delta id, base, atomic, source|nil, payload hash bin32]
-//   ops     = [ {op map as in a delta} … ]
-//   results = [ {result map as in a receipt} … ]
-//   changes = [ [key, cell|nil, previous, jump] … ]             key, cell: model/cell.cpp
-//   seal    = [salt bin16, previous hash bin32, digest bin16, hash bin32]
-//   chain hash = SHA-256 of [1, head, ops, results, changes, [previous hash, digest]] where each user value inside ops,
-//     results and changes is replaced by bin32 SHA-256(salt_i ‖ canonical value), i counting the values in order of
-//     writing and salt_i = first 16 bytes of SHA-256(salt ‖ be32(i)). So a value, with its own salt, can be dropped
-//     later and the chain still verifies. User values are: value, by, ttl_ms and each item of add, remove, reset of an
-//     op; value of current; expected, found, guards and message of an error (a message may quote a value); the values
-//     of cells; the id of a set element (as bin).
-//   An op that could not be read (atomic: false) is {"op","path","malformed": message, "bad_path"?: true}.
-//   feed event = [version, time, actor, delta id, base, source|nil, [ [key, cell|nil] … ], digest bin16|nil]
+// Grammar (MessagePack; values exact):
+//   record  = [2, head, ops, changes, fields, completeness|nil, seal]                 2 = format version
+//   head    = [board, version, time, actor, delta id, base, atomic, source|nil]
+//   ops     = [ [verb, path, outcome, reason|nil, piece] … ]                          body: [op map, result map]
+//   changes = [ [path, part, previous, jump, piece] … ]                               body: [id bin, cell|nil]
+//   fields  = [ [path, kind|nil, changed, parts, lasting, previous, jump] … ]
+//   completeness = [score, [ [path, label] … ]]
+//   seal    = [salt bin16|nil, piece, previous hash bin32, digest bin16, hash bin32]  body: payload hash bin32
+//   piece   = body bin                   where the seal has the salt
+//           | [body bin, salt bin16]     where it has not
+//           | [hash bin32]               erased
+//   chain hash = SHA-256 of [2, head, ops, changes, fields, completeness|nil, [piece, previous hash, digest]], where
+//   each
+//     piece is its hash bin32: SHA-256(salt_i ‖ body), salt_i = first 16 bytes of SHA-256(salt ‖ be32(i)), i counting
+//     the pieces from 0: that of the seal, those of the ops, those of the changes. So a piece can be dropped later,
+//     with its salt, and the chain still verifies.
+//   verb, outcome, reason, part and kind are the numbers of model/. An op that could not be read (atomic: false) is
+//   {"op","path","malformed": message, "bad_path"?: true}.
+//   feed event = [version, time, actor, delta id, base, source|nil, [ [key, cell|nil] … ], digest bin16|nil,
+//                 completeness|nil]                                                   key, cell: model/cell.cpp
 #pragma once
 
 #include <memory>
@@ -41,17 +46,11 @@ struct FeedEvent {
   Source source;
   std::vector<Change> changes;
   std::optional<Sum128> digest;  // of the whole state after it; absent where the follower sees a part only
+  std::optional<Completeness> completeness;
 };
 
 FeedEvent feed_event_of(const Event& event);
 std::string encode_feed_event(const FeedEvent& event);
 Result<FeedEvent> feed_event_from_value(const Value& value);
-
-// The event for people and tools, as a map:
-// {"board","version","time","actor","id","base","source","ops":[…],"results":[…],
-// "changes":[{"path","part","id"?,"value"|…}],"hash","previous","digest"} (hashes in hex).
-Value event_to_map(const Event& event);
-// One change for people: {"version","time","actor","path","kind"?,"value"|null,"gone"?}.
-Value change_to_map(const FeedEvent& event, const Change& change);
 
 }  // namespace tafel::codec

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "common/codec/fields.hpp"
-#include "common/codec/form.hpp"
 #include "common/codec/pointer.hpp"
 #include "common/codec/schema_codec.hpp"
 #include "common/model/names.hpp"
@@ -22,7 +21,7 @@ struct Shape {
   std::array<std::string_view, 3> members;
 };
 
-constexpr std::array<Shape, 15> shapes{{
+constexpr std::array<Shape, 19> shapes{{
     {"set", Verb::set, false, {"value"}},
     {"patch", Verb::patch, false, {"add", "remove", "reset"}},
     {"incr", Verb::incr, false, {"by"}},
@@ -33,6 +32,10 @@ constexpr std::array<Shape, 15> shapes{{
     {"accept", Verb::accept, false, {"suggestion"}},
     {"dismiss", Verb::dismiss, false, {"suggestion"}},
     {"schema", Verb::schema, false, {"value"}},
+    {"fork", Verb::fork, false, {"value"}},
+    {"merge", Verb::merge, false, {"value"}},
+    {"erase", Verb::erase, false, {}},
+    {"tag", Verb::tag, false, {"value"}},
     {"add", Verb::set, true, {"value"}},
     {"replace", Verb::set, true, {"value"}},
     {"remove", Verb::unset, true, {}},
@@ -95,6 +98,8 @@ class OpReader {
   void read_shape(const Shape& shape) {
     op_.verb = shape.verb;
     shape.has_pointers ? read_pointers(shape) : read_plain_path();
+    if (op_.path.empty() && op_.verb == Verb::fork) op_.path = fork_path;
+    if (op_.path.empty() && op_.verb == Verb::merge) op_.path = merge_path;
     if (op_.path.empty() && value_.find("path") == nullptr) refuse_path(fmt::format("{} needs \"path\"", shape.name));
     check_members(shape);
     read_common();
@@ -211,6 +216,11 @@ void OpReader::read_own(const Shape& shape) {
         refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
       return read_text("suggestion", op_.suggestion);
     case Verb::schema: read_value(shape); return read_schema();
+    case Verb::fork:
+    case Verb::merge:
+    case Verb::tag: return read_value(shape);
+    case Verb::revert:
+    case Verb::erase:
     case Verb::copy:
     case Verb::move: return;
   }
@@ -269,26 +279,26 @@ bool has_index(std::string_view dot_path) {
 }
 
 // The members of an op, in the order of their names.
-class OpForm {
+class OpMembers {
  public:
-  explicit OpForm(const Op& op) : op_(op) {}
+  explicit OpMembers(const Op& op) : op_(op) {}
 
-  FormMembers members() {
-    if (op_.verb == Verb::patch && !op_.add.empty()) add("add", Form::users(op_.add));
+  Map members() {
+    if (op_.verb == Verb::patch && !op_.add.empty()) add("add", List(op_.add));
     if (op_.assert_) add("assert", Value(true));
     if (op_.verb == Verb::incr && (op_.has_value || !(op_.value.is_nil() || op_.value == Value(1)))) {
-      add("by", Form::user(op_.value));
+      add("by", op_.value);
     }
     if (op_.confidence) add("confidence", Value(name_of(*op_.confidence)));
     if (!op_.entry.empty()) add("entry", Value(op_.entry));
     if (op_.verb == Verb::copy || op_.verb == Verb::move) add("from", Value(pointer_from_path(op_.from)));
     add("op", Value(verb_name()));
     add("path", Value(path()));
-    if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", Form::users(op_.remove));
-    if (op_.verb == Verb::patch && op_.reset) add("reset", Form::users(*op_.reset));
+    if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", List(op_.remove));
+    if (op_.verb == Verb::patch && op_.reset) add("reset", List(*op_.reset));
     if (!op_.suggestion.empty()) add("suggestion", Value(op_.suggestion));
-    if (op_.ttl_ms) add("ttl_ms", Form::user(*op_.ttl_ms));
-    if (has_plain_value()) add("value", Form::user(op_.value));
+    if (op_.ttl_ms) add("ttl_ms", *op_.ttl_ms);
+    if (has_plain_value()) add("value", op_.value);
     return std::move(members_);
   }
 
@@ -307,16 +317,17 @@ class OpForm {
   }
   bool has_plain_value() const {
     return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
-           op_.verb == Verb::add_item || op_.verb == Verb::schema;
+           op_.verb == Verb::add_item || op_.verb == Verb::schema || op_.verb == Verb::fork ||
+           op_.verb == Verb::merge || op_.verb == Verb::tag;
   }
   std::string path() const {
     if (!has_pointers()) return op_.path;
     return pointer_from_path(op_.path) + (op_.verb == Verb::add_item ? "/-" : "");
   }
-  void add(std::string_view key, Form form) { members_.emplace_back(key, std::move(form)); }
+  void add(std::string_view key, Value member) { members_.emplace_back(key, std::move(member)); }
 
   const Op& op_;
-  FormMembers members_;
+  Map members_;
 };
 
 // What our own reader may have said about an op. Longer text is a stranger's, and must not grow every receipt and
@@ -328,10 +339,10 @@ bool is_message(const std::string& text) {
 
 // An op that could not be read has no members worth keeping but those that the error speaks of. A pointer may be the
 // empty text.
-FormMembers malformed_form(const Op& op) {
-  FormMembers members;
+Map malformed_members(const Op& op) {
+  Map members;
   if (op.malformed->is_path) members.emplace_back("bad_path", Value(true));
-  members.emplace_back("malformed", Form::user_copy(op.malformed->message));  // it may quote a value
+  members.emplace_back("malformed", Value(op.malformed->message));
   members.emplace_back("op", Value(name_of(op.verb)));
   if (!op.path.empty() || op.from_pointer) members.emplace_back("path", Value(op.path));
   return members;
@@ -351,6 +362,7 @@ Op op_from_value(const Value& value) {
 Result<Op> recorded_op_from_value(const Value& value) {
   if (value.find("malformed") == nullptr) {
     Op op = op_from_value(value);
+    if (op.verb == Verb::schema) op.malformed.reset();  // a document that was right once stays readable
     if (op.malformed) return fail(Fault::bad_bytes, "an op of an event: " + op.malformed->message);
     return op;
   }
@@ -387,6 +399,6 @@ std::string confidence_defect(const Value& name) {
   return fmt::format("unknown confidence {}; it is guess, inferred, stated, confirmed or verified", brief(name));
 }
 
-Form form_of(const Op& op) { return op.malformed ? malformed_form(op) : OpForm(op).members(); }
+Value op_to_value(const Op& op) { return op.malformed ? Value(malformed_members(op)) : Value(OpMembers(op).members()); }
 
 }  // namespace tafel::codec

@@ -10,11 +10,14 @@
 namespace tafel::codec {
 
 // Reads an op of the `ops` list: the verbs of SEMANTICS with dot paths, and those of JSON Patch (add, replace, remove,
-// move, copy) with pointers; also a malformed op in the form that form_of writes. What is wrong with it goes to
+// move, copy) with pointers; also a malformed op in the form that op_to_value writes. What is wrong with it goes to
 // Op::malformed. `test` is no op: see delta_codec.cpp.
 Op op_from_value(const Value& value);
 
-// The same, for a map that form_of wrote: a malformed op is read back as it was. A failure when the map is no op.
+Value op_to_value(const Op& op);
+
+// As op_from_value, for a map that op_to_value wrote: a malformed op is read back as it was. A failure when the map is
+// no op.
 Result<Op> recorded_op_from_value(const Value& value);
 
 // The dot path of a pointer; a failure when it is no path (also for "", the whole document).

@@ -1,7 +1,7 @@
 #include "common/codec/receipt_codec.hpp"
 
+#include "common/codec/completeness_codec.hpp"
 #include "common/codec/fields.hpp"
-#include "common/codec/form.hpp"
 
 namespace tafel::codec {
 namespace {
@@ -16,11 +16,11 @@ Value list_of_texts(const std::vector<Name>& texts) {
   return List(texts.begin(), texts.end());
 }
 
-FormMembers current_form(const Current& current) {
-  FormMembers members;
+Map current_members(const Current& current) {
+  Map members;
   if (current.actor) members.emplace_back("actor", Value(*current.actor));
   if (current.confidence) members.emplace_back("confidence", Value(name_of(*current.confidence)));
-  members.emplace_back("value", Form::user(current.value));
+  members.emplace_back("value", current.value);
   members.emplace_back("version", Value(current.version));
   return members;
 }
@@ -106,23 +106,23 @@ Result<std::vector<OpResult>> results_from_value(const Value& value) {
 
 }  // namespace
 
-Form form_of(const ErrorInfo& error) {
-  FormMembers members;
+Value error_to_value(const ErrorInfo& error) {
+  Map members;
   members.emplace_back("code", Value(name_of(error.code)));
-  if (error.expected) members.emplace_back("expected", Form::user(*error.expected));
-  if (error.found) members.emplace_back("found", Form::user(*error.found));
-  if (error.guards) members.emplace_back("guards", Form::user(*error.guards));
-  members.emplace_back("message", Form::user_copy(error.message));  // it may quote a value
+  if (error.expected) members.emplace_back("expected", *error.expected);
+  if (error.found) members.emplace_back("found", *error.found);
+  if (error.guards) members.emplace_back("guards", *error.guards);
+  members.emplace_back("message", Value(error.message));
   members.emplace_back("op", error.op ? Value(std::uint64_t{*error.op}) : Value());
   members.emplace_back("path", value_or_nil(error.path));
   members.emplace_back("retryable", Value(error.retryable));
   return members;
 }
 
-Form form_of(const OpResult& result) {
-  FormMembers members;
-  if (result.current) members.emplace_back("current", current_form(*result.current));
-  if (result.error) members.emplace_back("error", form_of(*result.error));
+Value op_result_to_value(const OpResult& result) {
+  Map members;
+  if (result.current) members.emplace_back("current", current_members(*result.current));
+  if (result.error) members.emplace_back("error", error_to_value(*result.error));
   if (!result.held.empty()) members.emplace_back("held", list_of_texts(result.held));
   if (!result.leaves.empty()) members.emplace_back("leaves", leaves_to_map(result.leaves));
   members.emplace_back("outcome", Value(name_of(result.outcome)));
@@ -130,20 +130,18 @@ Form form_of(const OpResult& result) {
   return members;
 }
 
-Value error_to_value(const ErrorInfo& error) { return form_of(error).to_value(); }
-
-Value op_result_to_value(const OpResult& result) { return form_of(result).to_value(); }
-
 Value receipt_to_value(const Receipt& receipt) {
   List ops;
   for (const OpResult& result : receipt.ops) ops.push_back(op_result_to_value(result));
-  return Map{{"id", receipt.id},
-             {"board", receipt.board},
-             {"epoch", receipt.epoch},
-             {"version", receipt.version},
-             {"duplicate", receipt.duplicate},
-             {"ops", std::move(ops)},
-             {"error", receipt.error ? error_to_value(*receipt.error) : Value()}};
+  Map members{{"id", receipt.id},
+              {"board", receipt.board},
+              {"epoch", receipt.epoch},
+              {"version", receipt.version},
+              {"duplicate", receipt.duplicate},
+              {"ops", std::move(ops)},
+              {"error", receipt.error ? error_to_value(*receipt.error) : Value()}};
+  if (receipt.completeness) members.emplace_back("completeness", completeness_to_value(*receipt.completeness));
+  return members;
 }
 
 Result<ErrorInfo> error_from_value(const Value& value) {
@@ -182,6 +180,7 @@ Result<Receipt> receipt_from_value(const Value& value) {
   receipt.duplicate = in.has("duplicate") && in.boolean("duplicate");
   receipt.ops = in.part("ops", results_from_value);
   receipt.error = in.part("error", optional_error);
+  if (in.has("completeness")) receipt.completeness = in.part("completeness", completeness_from_value);
   return in.finish(std::move(receipt));
 }
 

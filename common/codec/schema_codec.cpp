@@ -263,6 +263,10 @@ class DocumentReader {
                                brief(value)));
       return tl::unexpected(std::move(defects_.all));
     }
+    if (const std::size_t bytes = canonical(value).size(); bytes > limits::schema_bytes_max) {
+      defects_.add("", fmt::format("a schema of {} bytes; at most {} are allowed", bytes, limits::schema_bytes_max));
+      return tl::unexpected(std::move(defects_.all));
+    }
     for (const auto& [key, member] : *members) read_member(key, member);
     if (value.find("fields") == nullptr && document_.strict.has_value() == false)
       defects_.add("fields", R"(is missing: a map of paths to rules, as {"budget.max": {"type": "number"}})");

@@ -8,7 +8,7 @@
 //              | [4, value, dot]                          log entry
 //              | [5, act, value, dot]                     suggestion
 //   sibling    = [value, dot]
-//   dot        = [version, op, base, confidence, actor, time, expires|nil, source|nil]
+//   dot        = [version, op, base, confidence, actor, time, expires|nil, source|nil, salt]
 //   source     = [kind, ref, [evidence…], trace]
 #include "common/model/cell.hpp"
 
@@ -32,26 +32,8 @@ std::vector<T> filtered(const std::vector<T>& items, Keep keep) {
   return kept;
 }
 
-// Every dot of a cell, in order.
-template <class Visit>
-void for_each_dot(const Cell& cell, Visit visit) {
-  if (const auto* reg = std::get_if<RegisterCell>(&cell)) {
-    for (const Sibling& sibling : reg->siblings) visit(sibling.dot);
-  } else if (const auto* element = std::get_if<ElementCell>(&cell)) {
-    for (const Dot& dot : element->dots) visit(dot);
-  } else if (const auto* counter = std::get_if<CounterCell>(&cell)) {
-    visit(counter->dot);
-  } else if (const auto* extremum = std::get_if<ExtremumCell>(&cell)) {
-    visit(extremum->dot);
-  } else if (const auto* entry = std::get_if<EntryCell>(&cell)) {
-    visit(entry->dot);
-  } else {
-    visit(std::get<SuggestionCell>(cell).dot);
-  }
-}
-
 void write_dot(PackWriter& out, const Dot& dot) {
-  out.array(8);
+  out.array(9);
   out.unsigned_integer(dot.mark.version);
   out.unsigned_integer(dot.mark.op);
   out.unsigned_integer(dot.base);
@@ -60,6 +42,7 @@ void write_dot(PackWriter& out, const Dot& dot) {
   out.integer(dot.time);
   dot.expires ? out.integer(*dot.expires) : out.nil();
   dot.source ? write_source(out, *dot.source) : out.nil();
+  out.unsigned_integer(dot.salt);
 }
 
 struct CellWriter {
@@ -114,6 +97,22 @@ struct CellWriter {
 };
 
 }  // namespace
+
+void for_each_dot(const Cell& cell, const std::function<void(const Dot&)>& visit) {
+  if (const auto* reg = std::get_if<RegisterCell>(&cell)) {
+    for (const Sibling& sibling : reg->siblings) visit(sibling.dot);
+  } else if (const auto* element = std::get_if<ElementCell>(&cell)) {
+    for (const Dot& dot : element->dots) visit(dot);
+  } else if (const auto* counter = std::get_if<CounterCell>(&cell)) {
+    visit(counter->dot);
+  } else if (const auto* extremum = std::get_if<ExtremumCell>(&cell)) {
+    visit(extremum->dot);
+  } else if (const auto* entry = std::get_if<EntryCell>(&cell)) {
+    visit(entry->dot);
+  } else {
+    visit(std::get<SuggestionCell>(cell).dot);
+  }
+}
 
 std::string element_id(const Value& value) {
   std::string encoded = canonical(value);

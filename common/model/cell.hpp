@@ -5,6 +5,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +21,13 @@
 namespace tafel {
 
 // Which part of a field a cell is. Stored and sent: do not renumber.
-enum class Part : std::uint8_t { leaf = 0, element = 1, entry = 2, suggestion = 3 };
+// `field` is in changes only: all cells of the field at once, as erasure takes them.
+enum class Part : std::uint8_t { leaf = 0, element = 1, entry = 2, suggestion = 3, field = 4 };
 
 struct CellKey {
   Path path;
   Part part = Part::leaf;
-  std::string id;  // leaf: empty; element: element_id(value); entry, suggestion: mark_id(version, op)
+  std::string id;  // leaf, field: empty; element: element_id(value); entry, suggestion: mark_id(version, op)
 
   friend bool operator==(const CellKey&, const CellKey&) = default;
   friend std::strong_ordering operator<=>(const CellKey&, const CellKey&) = default;
@@ -47,6 +49,7 @@ std::string mark_text(const Mark& mark);
 std::optional<Mark> mark_from_text(std::string_view text);
 
 inline CellKey leaf_key(const Path& path) { return {path, Part::leaf, {}}; }
+inline CellKey field_key(const Path& path) { return {path, Part::field, {}}; }
 inline CellKey element_key(const Path& path, const Value& value) { return {path, Part::element, element_id(value)}; }
 inline CellKey entry_key(const Path& path, const Mark& mark) { return {path, Part::entry, mark_id(mark)}; }
 inline CellKey suggestion_key(const Path& path, const Mark& mark) { return {path, Part::suggestion, mark_id(mark)}; }
@@ -60,6 +63,7 @@ struct Dot {
   std::shared_ptr<const Source> source;  // null when none was given
   TimeMs time = 0;                       // of its event
   std::optional<TimeMs> expires;         // absent from then on
+  std::uint64_t salt = 0;                // by chance: without it, no value can be guessed from a digest
 
   Version version() const { return mark.version; }
   bool is_expired(TimeMs now) const { return expires && *expires <= now; }
@@ -110,6 +114,9 @@ std::string_view name_of(SuggestionCell::Act act);
 
 // The kind of the field that a leaf, element or entry cell makes; nullopt for a suggestion.
 std::optional<Kind> kind_of(const Cell& cell);
+
+// Every dot of a cell, in order.
+void for_each_dot(const Cell& cell, const std::function<void(const Dot&)>& visit);
 
 // `cell` without the dots that have expired; nullopt when nothing is left. `cell` must not be a suggestion with ttl
 // (there are none).

@@ -46,8 +46,14 @@ enum class Verb : std::uint8_t {
   copy = 9,
   move = 10,
   add_item = 11,
+  revert = 12,
   schema = 13,
+  fork = 14,
+  merge = 15,
+  erase = 16,
+  tag = 17,
 };
+inline constexpr Verb verb_highest = Verb::tag;
 std::string_view name_of(Verb verb);
 std::optional<Verb> verb_from(std::string_view name);
 

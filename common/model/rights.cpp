@@ -32,7 +32,12 @@ Right right_of(Verb verb) {
     case Verb::unset: return Right::unset;
     case Verb::accept: return Right::accept;
     case Verb::dismiss: return Right::dismiss;
+    case Verb::revert: return Right::revert;
     case Verb::schema: return Right::schema;
+    case Verb::fork: return Right::fork;
+    case Verb::merge: return Right::merge;
+    case Verb::erase: return Right::erase;
+    case Verb::tag: return Right::tag;
   }
   return Right::set;
 }
@@ -67,9 +72,13 @@ bool Rights::needs_schema() const {
   return !(has_everywhere(Right::read_personal) && has_everywhere(Right::read_secret));
 }
 
+bool Rights::may_read_path(const Path& path) const {
+  return has_everywhere(Right::read) || cap(path, Right::read).has_value();
+}
+
 bool Rights::may_read(const Path& path) const {
   if (may_read_everything()) return true;
-  if (!has_everywhere(Right::read) && !cap(path, Right::read)) return false;
+  if (!may_read_path(path)) return false;
   switch (schema_ == nullptr ? Sensitivity::none : schema_->sensitivity(path)) {
     case Sensitivity::none: return true;
     case Sensitivity::personal: return cap(path, Right::read_personal).has_value();

@@ -65,6 +65,7 @@ class Rights {
   bool needs_schema() const;
 
   bool may_read(const Path& path) const;
+  bool may_read_path(const Path& path) const;  // whether it is personal or secret or not: not its value, that it is
   bool may_read_everything() const;
   bool may_read_anything() const;
   // The highest confidence at which the actor may do this; nullopt when it may not at all.

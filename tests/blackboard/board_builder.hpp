@@ -76,7 +76,7 @@ class BoardBuilder {
   Dot next(const Write& write) {
     ++version_;
     return {{version_, 0}, write.base.value_or(version_ - 1),    write.confidence, write.actor,
-            write.source,  static_cast<TimeMs>(version_) * 1000, write.expires};
+            write.source,  static_cast<TimeMs>(version_) * 1000, write.expires,    version_};
   }
 
   blackboard::Board board_;

@@ -32,7 +32,7 @@ Delta delta_for(const std::string& board, const std::string& id, const std::stri
   return delta;
 }
 
-conflict::Stamp stamp_at(TimeMs now, const std::string& actor) { return {actor, "epoch", now}; }
+conflict::Stamp stamp_at(TimeMs now, const std::string& actor) { return {actor, "epoch", now, "0123456789abcdef"}; }
 
 conflict::Judgement judgement_of(std::vector<Change> changes, Version base) {
   std::sort(changes.begin(), changes.end(),
@@ -51,6 +51,7 @@ Dot dot_at(Version version, std::uint32_t op) {
   dot.base = version - 1;
   dot.actor = "planner";
   dot.time = static_cast<TimeMs>(version) * 10;
+  dot.salt = version * 1000 + op;
   return dot;
 }
 
@@ -103,6 +104,15 @@ std::vector<CellKey> NaiveHistory::keys() const {
   std::vector<CellKey> keys;
   for (const auto& [key, images] : images_) keys.push_back(key);
   return keys;
+}
+
+NaiveHistory NaiveHistory::until(Version version) const {
+  NaiveHistory part;
+  part.version_ = version;
+  for (const auto& [key, images] : images_) {
+    for (auto image = images.begin(); image != images.upper_bound(version); ++image) part.images_[key].insert(*image);
+  }
+  return part;
 }
 
 std::vector<Change> RandomChanges::next(const NaiveHistory& history) {

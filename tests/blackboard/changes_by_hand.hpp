@@ -36,6 +36,7 @@ class NaiveHistory {
   // Everything as it was after `version`.
   blackboard::Board board(Version version, const std::optional<Path>& path = std::nullopt) const;
   std::vector<CellKey> keys() const;
+  NaiveHistory until(Version version) const;
 
  private:
   Version version_ = 0;

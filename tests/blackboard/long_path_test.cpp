@@ -71,7 +71,7 @@ TYPED_TEST(LongPathTest, FieldsBelowComeInPathOrderWhereverTheyAreCut) {
     }
     std::sort(expected.begin(), expected.end());
     std::vector<Path> found;
-    batch->view("board").fields_below(ancestor, [&](const Path& path, const conflict::FieldInfo&) {
+    batch->view("board").fields_below(ancestor, [&](const Path& path, const FieldInfo&) {
       found.push_back(path);
       return true;
     });
@@ -86,7 +86,7 @@ TYPED_TEST(LongPathTest, AStopIsKeptInsideASortedGroup) {
   const auto batch = must(this->store_->begin());
   must(batch->append(delta_for("board"), judgement_of(changes), stamp_at(1)));
   std::vector<std::string> found;
-  batch->view("board").fields_below(path_of(text_of(500, 'p')), [&](const Path& path, const conflict::FieldInfo&) {
+  batch->view("board").fields_below(path_of(text_of(500, 'p')), [&](const Path& path, const FieldInfo&) {
     found.push_back(path.segments().back());
     return found.size() < 2;
   });

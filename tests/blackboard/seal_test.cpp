@@ -8,7 +8,6 @@
 namespace tafel::blackboard {
 namespace {
 
-using conflict::FieldInfo;
 using testing::add_element;
 using testing::delta_for;
 using testing::gone;
@@ -18,13 +17,11 @@ using testing::path_of;
 using testing::set_leaf;
 using testing::stamp_at;
 
-const std::string salt(16, 's');
-
 // Seals changes to cells that were not there before.
 Event sealed(const Head& head, std::vector<Change> changes, TimeMs now = 100) {
   const auto judgement = judgement_of(std::move(changes), head.version);
-  const std::vector<CellBefore> before(judgement.changes.size());
-  return seal("acme/trip", head, delta_for("acme/trip", "delta-1"), judgement, stamp_at(now), before, salt);
+  const Placed placed{std::vector<CellBefore>(judgement.changes.size()), {}};
+  return seal("acme/trip", head, delta_for("acme/trip", "delta-1"), judgement, stamp_at(now), placed);
 }
 
 TEST(Seal, TheFirstEventFollowsTheEmptyBoard) {
@@ -54,12 +51,12 @@ TEST(Seal, DigestIsThatOfTheStateAfterwards) {
   Head head;
   const auto apply = [&](const std::vector<Change>& changes) {
     const auto judgement = judgement_of(changes);
-    std::vector<CellBefore> before;
+    Placed placed;
     for (const Change& change : judgement.changes) {
       const Cell* cell = board.find(change.key);
-      before.push_back({cell != nullptr ? std::optional<Cell>(*cell) : std::nullopt, 0, 0});
+      placed.cells.push_back({cell != nullptr ? digest_of(change.key, *cell) : Sum128{}, 0, 0});
     }
-    const Event event = seal("b", head, delta_for("b"), judgement, stamp_at(1), before, salt);
+    const Event event = seal("b", head, delta_for("b"), judgement, stamp_at(1), placed);
     board.apply(event.version, changes);
     head = head_after(head, event);
     EXPECT_EQ(event.digest, board.digest()) << "version " << event.version;

@@ -252,13 +252,13 @@ TYPED_TEST(StoreTest, ANewerFormatIsRefused) {
   {
     const auto kv = this->store_.place().open();
     const auto write = must(kv->write());
-    must(put_record(*write, Table::meta, meta_format, encode_number(2)));
+    must(put_record(*write, Table::meta, meta_format, encode_number(format_version + 1)));
     must(write->commit());
   }
   SeededRandom random(1);
   const auto opened = Store::open(this->store_.place().open(), random);
   ASSERT_EQ(fault_of(opened), "bad_bytes");
-  EXPECT_EQ(opened.error().message, "the store has format version 2; this program reads version 1");
+  EXPECT_EQ(opened.error().message, "the store has format version 3; this program reads version 2");
 }
 
 TYPED_TEST(StoreTest, AStoreWithoutItsFormatIsRefused) {

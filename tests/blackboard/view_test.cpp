@@ -33,7 +33,7 @@ std::unique_ptr<Batch> batch_after(OpenStore<OnMemory>& store, const std::vector
 
 std::vector<std::string> fields_below(const conflict::BoardView& view, const std::string& path) {
   std::vector<std::string> found;
-  view.fields_below(path_of(path), [&](const Path& field, const conflict::FieldInfo& info) {
+  view.fields_below(path_of(path), [&](const Path& field, const FieldInfo& info) {
     found.push_back(field.text() + (info.kind ? "" : " (gone)"));
     return true;
   });
@@ -89,8 +89,7 @@ TEST(View, AVisitorCanStop) {
   const auto batch = batch_after(
       store, {{set_leaf("a.b", 1, 1), set_leaf("a.c", 1, 1), add_element("s", 1, 1), add_element("s", 2, 1)}});
   int visited = 0;
-  batch->view("board").fields_below(path_of("a"),
-                                    [&](const Path&, const conflict::FieldInfo&) { return ++visited < 1; });
+  batch->view("board").fields_below(path_of("a"), [&](const Path&, const FieldInfo&) { return ++visited < 1; });
   batch->view("board").parts(path_of("s"), Part::element,
                              [&](const CellKey&, const std::optional<Cell>&, Version) { return ++visited < 1; });
   EXPECT_EQ(visited, 2);

@@ -539,6 +539,10 @@ class LogStore final : public store::Store {
     return fail(Fault::refused, "this store is a log only");
   }
   Result<store::Kv::Usage> usage() override { return fail(Fault::refused, "this store is a log only"); }
+  Result<std::optional<TimeMs>> next_expiry() override { return std::nullopt; }
+  Result<std::vector<store::Erasure>> erasures(std::uint64_t, std::size_t) override {
+    return std::vector<store::Erasure>{};
+  }
 
  private:
   struct Log {
@@ -566,6 +570,10 @@ class LogStore final : public store::Store {
     }
     Result<std::vector<store::BoardSummary>> boards(const std::string&, std::size_t) override {
       return std::vector<store::BoardSummary>{};
+    }
+    Result<std::vector<std::shared_ptr<const Event>>> revisions(const std::string&, const Path&, Version, std::size_t,
+                                                                std::size_t) override {
+      return std::vector<std::shared_ptr<const Event>>{};
     }
     Result<CellPage> cells(const std::string&, const std::optional<Path>&, const std::string&, std::size_t) override {
       return CellPage{};

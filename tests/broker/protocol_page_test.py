@@ -99,6 +99,10 @@ class Copy:
         self.digest = 0
 
     def put(self, key, cell):
+        if key[1] == 4:  # all cells of the field
+            for name in [name for name in self.cells if name[0] == key[0]]:
+                self.put(list(name), None)
+            return
         name = (key[0], key[1], key[2])
         if name in self.cells:
             self.digest -= part_of_digest(key, self.cells.pop(name))
@@ -115,7 +119,7 @@ class Copy:
         return (total % 2 ** 128).to_bytes(16, "big")
 
     def apply(self, event):
-        version, _, _, _, _, _, changes, digest = event
+        version, _, _, _, _, _, changes, digest, _ = event
         assert version == self.version + 1, (version, self.version)
         for key, cell in changes:
             self.put(key, cell)
@@ -618,7 +622,7 @@ class FeedTest(PageTest):
             events += body["events"] if kind == "events" else []
         self.assertEqual([event[0] for event in events], [1, 2])
         self.assertEqual((events[0][2], events[0][3], [change[0][0] for change in events[0][6]]), ("planner", "seen", ["a.b"]))
-        self.assertEqual(events[1][2:], ["", "", 0, None, [], None])
+        self.assertEqual(events[1][2:], ["", "", 0, None, [], None, None])
 
     def test_what_cannot_be_followed(self):
         feed = self.feed()

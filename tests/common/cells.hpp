@@ -147,6 +147,9 @@ inline Event sample_event() {
   event.ops = sample_ops();
   event.results = sample_results();
   for (Change& change : sample_changes()) event.changes.push_back({std::move(change), 4, 2});
+  event.fields = {{*Path::parse("budget.max"), {Kind::register_, 13, 1, 0}, 4, 2},
+                  {*Path::parse("visits"), {std::nullopt, 12, 0, 0}, 0, 0}};
+  event.completeness = Completeness{0.75, {{*Path::parse("国家"), "意向国家"}}};
   event.payload_hash = sha256("payload");
   event.salt = "0123456789abcdef";
   event.previous_hash = sha256("previous");

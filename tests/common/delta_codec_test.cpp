@@ -404,7 +404,10 @@ class RandomDeltas {
 
   Op op() {
     Op made;
-    made.verb = values_.chance(12) ? Verb::schema : static_cast<Verb>(values_.below(12));
+    constexpr std::array verbs{Verb::set,   Verb::patch,  Verb::incr,    Verb::max,  Verb::min,   Verb::append,
+                               Verb::unset, Verb::accept, Verb::dismiss, Verb::copy, Verb::move,  Verb::add_item,
+                               Verb::fork,  Verb::merge,  Verb::erase,   Verb::tag,  Verb::schema};
+    made.verb = verbs[values_.below(verbs.size())];
     made.path = path();
     made.confidence = confidence();
     if (values_.chance(4)) made.ttl_ms = Value(1 + static_cast<std::int64_t>(values_.below(5)));
@@ -414,6 +417,9 @@ class RandomDeltas {
       case Verb::max:
       case Verb::min:
       case Verb::append:
+      case Verb::fork:
+      case Verb::merge:
+      case Verb::tag:
       case Verb::add_item: made.value = values_.value(), made.has_value = true; break;
       case Verb::incr:
         made.has_value = values_.chance(2);
@@ -432,6 +438,8 @@ class RandomDeltas {
         made.has_value = true;
         if (values_.chance(2)) made.value = Map{{"strict", true}};
         break;
+      case Verb::revert:
+      case Verb::erase: break;
     }
     return made;
   }

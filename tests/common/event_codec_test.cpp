@@ -8,6 +8,8 @@
 
 #include "common/base/text.hpp"
 #include "common/codec/cell_codec.hpp"
+#include "common/codec/event_pieces.hpp"
+#include "common/codec/event_view.hpp"
 #include "common/codec/json.hpp"
 #include "common/codec/msgpack.hpp"
 #include "common/codec/receipt_codec.hpp"
@@ -89,8 +91,8 @@ TEST(CellCodec, RefusesOrReadsEveryMutationWithoutHarm) {
 }
 
 TEST(CellCodec, RefusesCellsThatBreakTheirRules) {
-  const std::string dot = R"([1, 0, 0, 2, "a", 5, null, null])";
-  const std::string later = R"([2, 0, 0, 1, "a", 5, null, null])";
+  const std::string dot = R"([1, 0, 0, 2, "a", 5, null, null, 7])";
+  const std::string later = R"([2, 0, 0, 1, "a", 5, null, null, 7])";
   EXPECT_TRUE(cell_from_value(json("[0, [[1, " + dot + "], [2, " + later + "]]]")));
   EXPECT_FALSE(cell_from_value(json("[0, []]")));
   EXPECT_FALSE(cell_from_value(json("[0, [[1, " + later + "], [2, " + dot + "]]]")));
@@ -106,6 +108,8 @@ TEST(CellCodec, RefusesCellsThatBreakTheirRules) {
   EXPECT_FALSE(cell_key_from_value(json(R"(["a", 0, {"$bytes": "AA=="}])")));
   EXPECT_FALSE(cell_key_from_value(json(R"(["a", 2, {"$bytes": "AA=="}])")));
   EXPECT_FALSE(cell_key_from_value(json(R"(["a", 4, {"$bytes": "AA=="}])")));
+  EXPECT_TRUE(cell_key_from_value(json(R"(["a", 4, {"$bytes": ""}])")));
+  EXPECT_FALSE(cell_key_from_value(json(R"(["a", 5, {"$bytes": ""}])")));
 }
 
 TEST(SourceCodec, GoesBothWaysAsAMapAndAsAList) {
@@ -225,6 +229,10 @@ TEST(ChainHash, DiffersInEveryPartOfTheEvent) {
       {"previous", [](Event& e) { ++e.changes[0].previous; }},
       {"jump", [](Event& e) { ++e.changes[0].jump; }},
       {"salt", [](Event& e) { e.salt[0] ^= 1; }},
+      {"touched field", [](Event& e) { ++e.fields[0].info.parts; }},
+      {"way back of a field", [](Event& e) { ++e.fields[0].jump; }},
+      {"score", [](Event& e) { e.completeness->score = 0.5; }},
+      {"missing field", [](Event& e) { e.completeness->missing.pop_back(); }},
       {"previous hash", [](Event& e) { e.previous_hash[0] ^= 1; }},
       {"digest",
        [](Event& e) {
@@ -239,12 +247,63 @@ TEST(ChainHash, DiffersInEveryPartOfTheEvent) {
   }
 }
 
-TEST(ChainHash, DoesNotDependOnItsOwnFieldOrOnTheFormOfNumbers) {
+TEST(ChainHash, DoesNotDependOnItsOwnField) {
   Event event = sample_event();
   const Sha256 hash = chain_hash(event);
   event.hash[0] ^= 1;
-  event.ops[0].value = 15000;  // was 15000.0
   EXPECT_EQ(chain_hash(event), hash);
+}
+
+// --- erasing ---
+
+Event erased_event(const std::string& path) {
+  Event event = sample_event();
+  event.hash = chain_hash(event);
+  EXPECT_TRUE(erase_pieces(event, test::path(path)));
+  return event;
+}
+
+TEST(ErasePieces, KeepsTheChainAndNotTheContent) {
+  const Event event = erased_event("budget.max");
+  EXPECT_EQ(chain_hash(event), event.hash);
+  EXPECT_EQ(event.ops[0].path, "budget.max");
+  EXPECT_TRUE(event.ops[0].value.is_nil());
+  EXPECT_EQ(event.results[0].outcome, Outcome::kept_both);
+  EXPECT_FALSE(event.results[0].current);
+  EXPECT_FALSE(event.changes[0].change.image);
+  EXPECT_EQ(event.ops[1].add.size(), sample_event().ops[1].add.size());
+}
+
+TEST(ErasePieces, LeavesNoSaltAndNoHashBesidesTheirs) {
+  const Event before = sample_event();
+  const Event event = erased_event("budget.max");
+  const std::string record = encode_event(event);
+  EXPECT_EQ(record.find(before.salt), std::string::npos);
+  EXPECT_EQ(record.find(as_view(before.payload_hash)), std::string::npos);
+  EXPECT_EQ(record.find(salt_of(before, op_piece(0))), std::string::npos);
+  EXPECT_NE(record.find(salt_of(before, op_piece(1))), std::string::npos);
+}
+
+TEST(ErasePieces, IsReadBackAndErasedOnceMore) {
+  Event event = erased_event("budget.max");
+  const auto read = decode_event(encode_event(event));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(encode_event(*read), encode_event(event));
+  EXPECT_EQ(chain_hash(*read), event.hash);
+  event = *read;
+  EXPECT_FALSE(erase_pieces(event, test::path("budget.max")));
+  EXPECT_TRUE(erase_pieces(event, test::path("countries")));
+  EXPECT_EQ(chain_hash(event), event.hash);
+  EXPECT_EQ(encode_event(*decode_event(encode_event(event))), encode_event(event));
+}
+
+TEST(ErasePieces, ShowsThatSomethingWasErasedAndFollowersAreSpared) {
+  const Event event = erased_event("budget.max");
+  const Value map = event_to_map(event);
+  EXPECT_EQ(to_json((*map.find("ops")->get_if<List>())[0]), R"({"erased":true,"op":"set","path":"budget.max"})");
+  const FeedEvent feed = feed_event_of(event);
+  EXPECT_LT(feed.changes.size(), event.changes.size());
+  EXPECT_FALSE(feed.digest);
 }
 
 TEST(FeedEvent, ReadsBackWhatItWrote) {

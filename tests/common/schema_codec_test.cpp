@@ -90,6 +90,7 @@ TEST(SchemaCodec, DocumentsAreBounded) {
   List values;
   for (std::size_t i = 0; i <= limits::schema_enum_max; ++i) values.emplace_back(static_cast<std::int64_t>(i));
   EXPECT_FALSE(codec::schema_from_value(Map{{"fields", Map{{"a", Map{{"enum", values}}}}}}));
+  EXPECT_FALSE(codec::schema_from_value(Map{{"strict", true}, {"title", std::string(limits::schema_bytes_max, 'x')}}));
   const std::string regex(limits::schema_pattern_bytes_max + 1, 'x');
   EXPECT_FALSE(codec::schema_from_value(Map{{"fields", Map{{"a", Map{{"type", "string"}, {"pattern", regex}}}}}}));
 }

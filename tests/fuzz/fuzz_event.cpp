@@ -1,6 +1,7 @@
 // Bytes that claim to be a log record, a feed event, a cell or a key.
 #include "common/codec/cell_codec.hpp"
-#include "common/codec/event_codec.hpp"
+#include "common/codec/event_pieces.hpp"
+#include "common/codec/event_view.hpp"
 #include "common/codec/json.hpp"
 #include "tests/fuzz/invariant.hpp"
 

@@ -26,7 +26,7 @@ class TrimmedView final : public conflict::BoardView {
   TrimmedView(const conflict::BoardView& view, Version floor) : view_(view), floor_(floor) {}
   Version version() const override { return view_.version(); }
   Version floor() const override { return floor_; }
-  std::optional<conflict::FieldInfo> field(const Path& path) const override { return view_.field(path); }
+  std::optional<FieldInfo> field(const Path& path) const override { return view_.field(path); }
   void fields_below(const Path& path, const FieldVisitor& visit) const override { view_.fields_below(path, visit); }
   void all_fields(const FieldVisitor& visit) const override { view_.all_fields(visit); }
   std::optional<Cell> cell(const CellKey& key) const override { return view_.cell(key); }

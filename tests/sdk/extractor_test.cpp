@@ -60,6 +60,21 @@ TEST_F(ExtractorTest, ATurnBecomesADeltaWithItsSource) {
   EXPECT_EQ(script.known.find("gpa"), std::string::npos);
 }
 
+TEST_F(ExtractorTest, Section12_TheMirrorTellsHowCompleteTheBoardIs) {
+  EXPECT_EQ(*board->completeness(), std::nullopt);
+  const Value fields =
+      Map{{"gpa", Map{{"required", true}, {"label", "GPA 绩点"}}}, {"major", Map{{"required", true}, {"weight", 3}}}};
+  auto receipt = board->apply(DeltaBuilder().schema(Map{{"fields", fields}}));
+  ASSERT_TRUE(receipt && receipt->completeness);
+  EXPECT_EQ(receipt->completeness->score, 0);
+  receipt = board->apply(DeltaBuilder().set("major", "金融"));
+  const Completeness expected{0.75, {{*Path::parse("gpa"), "GPA 绩点"}}};
+  EXPECT_EQ(receipt->completeness, expected);
+  EXPECT_EQ(*board->completeness(), expected);
+  const auto late = std::move(*embedded->connect("late"));
+  EXPECT_EQ(*join(*late, board->id())->completeness(), expected);  // before any event
+}
+
 TEST_F(ExtractorTest, NoFactualChangeAsksNobodyAndWritesNothing) {
   Script script({});
   const auto thanks = extract(*board, schema, script, {"turn-1", "谢谢", ""});

@@ -154,7 +154,39 @@ TEST_F(OutboxTest, AnAnswerThatDoesNotComeIsNotWaitedForForEver) {
   EXPECT_FALSE(next());
   ASSERT_TRUE(outbox.retry_at());
   now = *outbox.retry_at();
-  EXPECT_EQ(ids_in(*next()), (Ids{"1", "2"}));
+  EXPECT_EQ(ids_in(*next()), Ids{"1"});
+}
+
+// A server that needs longer than the wait must not drown in repeats whose answers are all ignored.
+TEST_F(OutboxTest, TheAnswerToTheFirstSendingStillCountsAfterARepeat) {
+  for (const char* id : {"1", "2", "3"}) outbox.add(entry(id));
+  const auto first = next();
+  ASSERT_TRUE(first);
+  now = *outbox.retry_at();
+  const auto again = next();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->id, first->id);
+  EXPECT_EQ(again->bytes, first->bytes);
+  const auto answered = [&](std::vector<Receipt> receipts) {
+    return ids_of(outbox.receipts(first->id, std::move(receipts), now));
+  };
+  EXPECT_EQ(answered({receipt("1"), receipt("2")}), (Ids{"1", "2"}));
+  EXPECT_EQ(answered({receipt("1"), receipt("2"), receipt("3")}), Ids{"3"});
+  EXPECT_EQ(answered({receipt("3")}), Ids{});
+  EXPECT_EQ(outbox.size(), 0U);
+}
+
+TEST_F(OutboxTest, TheWaitForAnAnswerGrowsWithEachRepeatAndIsBounded) {
+  outbox.add(entry("1"));
+  ASSERT_TRUE(next());
+  std::vector<std::int64_t> waits;
+  for (int i = 0; i < 7; ++i) {
+    waits.push_back(*outbox.retry_at() - now);
+    now = *outbox.retry_at();
+    ASSERT_TRUE(next());
+  }
+  const std::vector<std::int64_t> expected{10'000, 20'000, 40'000, 80'000, 160'000, 160'000, 160'000};
+  EXPECT_EQ(waits, expected);
 }
 
 TEST_F(OutboxTest, ReceiptsMayComeInSeveralMessages) {

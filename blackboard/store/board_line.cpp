@@ -1,0 +1,271 @@
+#include "blackboard/store/board_line.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+
+#include "blackboard/store/record.hpp"
+#include "common/base/limits.hpp"
+
+namespace tafel::store {
+namespace {
+
+constexpr std::size_t chunk = 64;
+
+struct ScannedField {
+  std::string key;  // without the number of the board
+  Path path;
+  FieldRecord record;
+};
+
+// The fields of one board, read in chunks, so that several boards can be read side by side.
+class FieldCursor {
+ public:
+  FieldCursor(KvRead& kv, BoardNumber number, const std::optional<Path>& path, std::string_view from)
+      : kv_(kv), number_(number), path_(path), next_(board_prefix(number).append(from)) {}
+
+  // The field at the cursor; null at the end.
+  Result<const ScannedField*> peek() {
+    if (fields_.empty() && !is_at_end_) {
+      if (auto read = read_chunk(); !read) return tl::unexpected(read.error());
+    }
+    return fields_.empty() ? nullptr : &fields_.front();
+  }
+  ScannedField take() {
+    ScannedField field = std::move(fields_.front());
+    fields_.pop_front();
+    return field;
+  }
+
+ private:
+  Result<void> read_chunk() {
+    is_at_end_ = true;
+    const std::size_t prefix = board_prefix(number_).size();
+    return scan_fields(kv_, number_, path_, next_, [&](std::string_view key, const Path& path, FieldRecord record) {
+      if (fields_.size() == chunk) {
+        next_ = key;
+        is_at_end_ = false;
+        return Result<bool>(false);
+      }
+      fields_.push_back({std::string(key.substr(prefix)), path, std::move(record)});
+      return Result<bool>(true);
+    });
+  }
+
+  KvRead& kv_;
+  BoardNumber number_;
+  std::optional<Path> path_;
+  std::string next_;
+  bool is_at_end_ = false;
+  std::deque<ScannedField> fields_;
+};
+
+}  // namespace
+
+Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record) {
+  BoardLine line(kv, log);
+  line.levels_.push_back({board, record.number, record.fork, std::numeric_limits<Version>::max()});
+  line.floor_ = record.head.floor;
+  BoardRecord above = record;
+  Version limit = above.fork;
+  for (; !above.parent.empty(); ++line.depth_) {
+    const std::string parent = above.parent;
+    if (line.depth_ > limits::forks_depth_max) return bad_record(Table::boards, board, "it descends from itself");
+    const auto found = get_board(kv, parent);
+    if (!found) return tl::unexpected(found.error());
+    if (found->number == BoardNumber::none) return bad_record(Table::boards, board, "its parent is missing");
+    above = *found;
+    line.floor_ = std::max(line.floor_, above.head.floor);
+    if (above.fork >= limit) continue;  // what is inherited is older than this board
+    line.levels_.push_back({parent, above.number, above.fork, limit});
+    limit = above.fork;
+  }
+  return line;
+}
+
+const BoardLine::Level& BoardLine::level_of(Version version) const {
+  return *std::find_if(levels_.begin(), levels_.end() - 1, [&](const Level& level) { return version > level.from; });
+}
+
+BoardLine BoardLine::at(Version version) const {
+  BoardLine line = *this;
+  while (line.is_fork() && version <= line.levels_.front().from) line.levels_.erase(line.levels_.begin());
+  return line;
+}
+
+Result<std::optional<FieldRecord>> BoardLine::field(const Path& path) {
+  auto found = find(path);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  return std::move((*found)->record);
+}
+
+Result<std::optional<BoardLine::Found>> BoardLine::find(const Path& path) {
+  for (std::size_t level = 0; level < levels_.size(); ++level) {
+    auto record = get_field(*kv_, levels_[level].number, path);
+    if (!record) return tl::unexpected(record.error());
+    if (!*record) continue;
+    if (level == 0) return Found{0, std::move(**record)};
+    auto as_it_was = inherited(level, path, **record);
+    if (!as_it_was) return tl::unexpected(as_it_was.error());
+    if (*as_it_was) return Found{level, std::move(**as_it_was)};
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<FieldRecord>> BoardLine::inherited(std::size_t level, const Path& path,
+                                                        const FieldRecord& record) {
+  const Level& there = levels_[level];
+  const auto revision = log_->revision_as_of(there.number, path, record.trail, there.to);
+  if (!revision) return tl::unexpected(revision.error());
+  if (*revision == nullptr) return std::nullopt;
+  FieldRecord as_it_was;
+  as_it_was.info = find_touched(**revision, path)->info;
+  as_it_was.trail = blackboard::Trail({{there.to, 0}});
+  auto leaf = inherited(level, leaf_key(path));
+  if (!leaf) return tl::unexpected(leaf.error());
+  as_it_was.leaf = std::move(*leaf);
+  return as_it_was;
+}
+
+Result<StoredCell> BoardLine::inherited(std::size_t level, const CellKey& key) {
+  const Version version = levels_[level].to;
+  const auto image = image_from(level, key, version);
+  if (!image) return tl::unexpected(image.error());
+  return StoredCell{blackboard::Trail({{version, 0}}), encode_image(*image)};
+}
+
+Result<std::optional<StoredCell>> BoardLine::cell(const CellKey& key) {
+  if (!is_fork()) return own_cell(levels_[0].number, key);
+  const auto found = find(key.path);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return std::nullopt;
+  if ((*found)->level == 0) return own_cell(levels_[0].number, key);
+  auto cell = inherited((*found)->level, key);
+  if (!cell) return tl::unexpected(cell.error());
+  return std::move(*cell);
+}
+
+Result<std::optional<Cell>> BoardLine::image_as_of(const CellKey& key, Version version) {
+  std::size_t level = 0;
+  while (level + 1 < levels_.size() && version <= levels_[level].from) ++level;
+  return image_from(level, key, version);
+}
+
+Result<std::optional<Cell>> BoardLine::image_from(std::size_t first, const CellKey& key, Version version) {
+  for (std::size_t level = first; level < levels_.size(); version = levels_[level++].from) {
+    const BoardNumber number = levels_[level].number;
+    const bool is_last = level + 1 == levels_.size();
+    bool is_cut_off = is_last;  // nothing leads back to older levels
+    if (!is_last) {
+      const auto field = get_field(*kv_, number, key.path);
+      if (!field) return tl::unexpected(field.error());
+      if (!*field) continue;
+      const auto revision = log_->revision_as_of(number, key.path, (*field)->trail, version);
+      if (!revision) return tl::unexpected(revision.error());
+      if (*revision == nullptr) continue;  // not yet written to on this level
+      is_cut_off = (*field)->erased > 0;
+    }
+    const auto stored = own_cell(number, key);
+    if (!stored) return tl::unexpected(stored.error());
+    if (!*stored) return std::nullopt;  // all cells of the field were taken over with its first change
+    auto found = log_->image_as_of(number, key, **stored, version);
+    if (!found) return tl::unexpected(found.error());
+    if (*found || is_cut_off) return found->value_or(std::nullopt);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<StoredCell>> BoardLine::own_cell(BoardNumber number, const CellKey& key) {
+  if (key.part != Part::leaf) return get_part(*kv_, number, key);
+  auto field = get_field(*kv_, number, key.path);
+  if (!field) return tl::unexpected(field.error());
+  if (!*field) return std::nullopt;
+  return std::move((*field)->leaf);
+}
+
+Result<std::shared_ptr<const Event>> BoardLine::revision_as_of(const Path& path, Version version) {
+  for (const Level& level : levels_) {
+    if (version <= level.from) continue;
+    const auto field = get_field(*kv_, level.number, path);
+    if (!field) return tl::unexpected(field.error());
+    if (!*field) {
+      version = std::min(version, level.from);
+      continue;
+    }
+    auto found = log_->revision_as_of(level.number, path, (*field)->trail, version);
+    if (!found || *found != nullptr) return found;
+    version = level.from;
+  }
+  return nullptr;
+}
+
+Result<void> BoardLine::scan_fields(const std::optional<Path>& path, std::string_view from, const FieldVisitor& visit) {
+  if (!is_fork()) return store::scan_fields(*kv_, levels_[0].number, path, from, visit);
+  const std::string prefix = board_prefix(levels_[0].number);
+  const std::string_view start = from.substr(std::min(from.size(), prefix.size()));
+  std::vector<FieldCursor> cursors;
+  for (const Level& level : levels_) cursors.emplace_back(*kv_, level.number, path, start);
+  while (true) {
+    std::optional<std::string> least;
+    for (FieldCursor& cursor : cursors) {
+      const auto at = cursor.peek();
+      if (!at) return tl::unexpected(at.error());
+      if (*at != nullptr && (!least || (*at)->key < *least)) least = (*at)->key;
+    }
+    if (!least) return {};
+    bool is_told = false;  // the youngest level that has the field tells it
+    for (std::size_t level = 0; level < levels_.size(); ++level) {
+      const auto at = cursors[level].peek();
+      if (!at) return tl::unexpected(at.error());
+      if (*at == nullptr || (*at)->key != *least) continue;
+      ScannedField field = cursors[level].take();
+      if (is_told) continue;
+      auto record = level == 0 ? std::optional(std::move(field.record)) : std::nullopt;
+      if (level > 0) {
+        auto as_it_was = inherited(level, field.path, field.record);
+        if (!as_it_was) return tl::unexpected(as_it_was.error());
+        record = std::move(*as_it_was);
+      }
+      if (!record) continue;
+      is_told = true;
+      const auto goes_on = visit(prefix + field.key, field.path, std::move(*record));
+      if (!goes_on) return tl::unexpected(goes_on.error());
+      if (!*goes_on) return {};
+    }
+  }
+}
+
+Result<void> BoardLine::scan_below_in_path_order(const Path& path, const FieldVisitor& visit) {
+  return in_path_order(path, visit, [&](const FieldVisitor& each) { return scan_fields(path, {}, each); });
+}
+
+PartVisitor BoardLine::as_inherited(std::size_t level, const PartVisitor& visit) {
+  return [this, level, &visit](const CellKey& key, const StoredCell&) -> Result<bool> {
+    auto cell = inherited(level, key);
+    if (!cell) return tl::unexpected(cell.error());
+    return visit(key, std::move(*cell));
+  };
+}
+
+Result<void> BoardLine::scan_parts(const Path& path, Part part, const PartVisitor& visit) {
+  if (!is_fork()) return store::scan_parts(*kv_, levels_[0].number, path, part, visit);
+  const auto found = find(path);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return {};
+  const std::size_t level = (*found)->level;
+  return store::scan_parts(*kv_, levels_[level].number, path, part, level == 0 ? visit : as_inherited(level, visit));
+}
+
+Result<void> BoardLine::scan_all_parts(const Path& path, Part from_part, std::string_view from_id,
+                                       const PartVisitor& visit) {
+  if (!is_fork()) return store::scan_all_parts(*kv_, levels_[0].number, path, from_part, from_id, visit);
+  const auto found = find(path);
+  if (!found) return tl::unexpected(found.error());
+  if (!*found) return {};
+  const std::size_t level = (*found)->level;
+  return store::scan_all_parts(*kv_, levels_[level].number, path, from_part, from_id,
+                               level == 0 ? visit : as_inherited(level, visit));
+}
+
+}  // namespace tafel::store

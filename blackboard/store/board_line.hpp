@@ -1,0 +1,72 @@
+// A board with the boards that it was forked from, read as one: a fork holds only the fields that were written to
+// since; everything else, and everything before the fork, is what its parent had at that version.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/event_log.hpp"
+
+namespace tafel::store {
+
+class BoardLine {
+ public:
+  // `record` is that of `board`; the owner keeps `kv` and `log` alive.
+  static Result<BoardLine> open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record);
+
+  // One board of the line with the versions that come from it: from + 1 … to.
+  struct Level {
+    std::string board;
+    BoardNumber number = BoardNumber::none;
+    Version from = 0;
+    Version to = 0;  // of the board itself: without end
+  };
+  const std::vector<Level>& levels() const { return levels_; }  // the board itself first
+  const Level& level_of(Version version) const;
+  // The line as it was read at `version`: without the boards that began later.
+  BoardLine at(Version version) const;
+  bool is_fork() const { return levels_.size() > 1; }
+  std::size_t depth() const { return depth_; }  // boards that it descends from
+  Version floor() const { return floor_; }      // the oldest version that can be read, of the whole line
+
+  // As board_reader.hpp, but of the whole line. What is inherited has the image that it had at the fork, and a trail of
+  // one step at that version.
+  Result<std::optional<FieldRecord>> field(const Path& path);
+  Result<std::optional<StoredCell>> cell(const CellKey& key);
+  Result<void> scan_fields(const std::optional<Path>& path, std::string_view from, const FieldVisitor& visit);
+  Result<void> scan_below_in_path_order(const Path& path, const FieldVisitor& visit);
+  Result<void> scan_parts(const Path& path, Part part, const PartVisitor& visit);
+  Result<void> scan_all_parts(const Path& path, Part from_part, std::string_view from_id, const PartVisitor& visit);
+
+  Result<std::shared_ptr<const Event>> event(Version version) { return log_->event(level_of(version).number, version); }
+  // The cell as it was after `version`.
+  Result<std::optional<Cell>> image_as_of(const CellKey& key, Version version);
+  // The newest event at or before `version` that changed the field; null when there is none.
+  Result<std::shared_ptr<const Event>> revision_as_of(const Path& path, Version version);
+
+ private:
+  BoardLine(KvRead& kv, EventLog& log) : kv_(&kv), log_(&log) {}
+
+  // A field where it comes from: the level that holds it, and its record there.
+  struct Found {
+    std::size_t level = 0;
+    FieldRecord record;
+  };
+  Result<std::optional<Found>> find(const Path& path);
+  // The field of `record` as it was when `level` was left; nullopt where it was not written to on that level by then.
+  Result<std::optional<FieldRecord>> inherited(std::size_t level, const Path& path, const FieldRecord& record);
+  Result<StoredCell> inherited(std::size_t level, const CellKey& key);
+  Result<std::optional<StoredCell>> own_cell(BoardNumber number, const CellKey& key);
+  Result<std::optional<Cell>> image_from(std::size_t level, const CellKey& key, Version version);
+  PartVisitor as_inherited(std::size_t level, const PartVisitor& visit);
+
+  KvRead* kv_;
+  EventLog* log_;
+  std::vector<Level> levels_;
+  Version floor_ = 0;
+  std::size_t depth_ = 0;
+};
+
+}  // namespace tafel::store

@@ -1,0 +1,134 @@
+#include "blackboard/store/erasures.hpp"
+
+#include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/receipts.hpp"
+#include "blackboard/store/record.hpp"
+#include "common/codec/event_codec.hpp"
+#include "common/codec/event_pieces.hpp"
+
+namespace tafel::store {
+namespace {
+
+Result<ErasureRecord> decode(std::string_view key, std::string_view payload) {
+  auto record = decode_erasure(payload);
+  if (!record) return bad_record(Table::erasures, key, "this is no erasure");
+  return std::move(*record);
+}
+
+Result<std::uint64_t> meta_number(KvRead& kv, std::string_view name) {
+  const auto payload = get_record(kv, Table::meta, name);
+  if (!payload) return tl::unexpected(payload.error());
+  return *payload ? decode_number(**payload).value_or(0) : 0;
+}
+
+Result<void> put_erasure(KvWrite& kv, std::uint64_t sequence, const ErasureRecord& record) {
+  return put_record(kv, Table::erasures, erasure_key(sequence), encode_erasure(record));
+}
+
+// One erasure on its way.
+class Scrub {
+ public:
+  Scrub(KvWrite& kv, EventLog& log, ErasureRecord& record, BoardNumber number)
+      : kv_(kv), log_(log), record_(record), number_(number), path_(Path::from_key(record.path)) {}
+
+  Result<void> run(std::size_t count) {
+    if (record_.scrubbed + 1 < record_.version) return scrub_events(count);
+    return scrub_receipts(count);
+  }
+
+ private:
+  Result<void> scrub_events(std::size_t count) {
+    std::vector<std::pair<std::string, std::string>> records;
+    const auto scanned =
+        scan_records(kv_, Table::events, board_prefix(number_), event_key(number_, record_.scrubbed + 1),
+                     [&](std::string_view key, std::string_view payload) {
+                       if (records.size() == count || key >= event_key(number_, record_.version))
+                         return Result<bool>(false);
+                       records.emplace_back(key, payload);
+                       return Result<bool>(true);
+                     });
+    if (!scanned) return scanned;
+    for (const auto& [key, payload] : records) {
+      auto event = codec::decode_event(payload);
+      if (!event) return bad_record(Table::events, key, event.error().message);
+      record_.scrubbed = event->version;
+      if (!codec::erase_pieces(*event, path_)) continue;
+      log_.forget(number_, event->version);
+      if (auto put = put_record(kv_, Table::events, key, codec::encode_event(*event)); !put) return put;
+      if (auto done = forget_payload(kv_, number_, event->actor, event->delta_id); !done) return done;
+    }
+    if (records.size() < count) record_.scrubbed = record_.version - 1;
+    return {};
+  }
+
+  // A receipt without an event may repeat any value of the board.
+  Result<void> scrub_receipts(std::size_t count) {
+    const auto next = strip_receipts(kv_, number_, record_.receipts_after, count);
+    if (!next) return tl::unexpected(next.error());
+    record_.receipts_after = *next;
+    record_.is_done = next->empty();
+    return {};
+  }
+
+  KvWrite& kv_;
+  EventLog& log_;
+  ErasureRecord& record_;
+  const BoardNumber number_;
+  const Path path_;
+};
+
+}  // namespace
+
+Result<void> note_erasure(KvWrite& kv, const Erasure& erasure) {
+  const auto next = meta_number(kv, meta_erasures);
+  if (!next) return tl::unexpected(next.error());
+  ErasureRecord record;
+  record.board = erasure.board;
+  record.path = erasure.path.key();
+  record.version = erasure.version;
+  record.actor = erasure.actor;
+  record.time = erasure.time;
+  if (auto put = put_erasure(kv, *next, record); !put) return put;
+  return put_record(kv, Table::meta, meta_erasures, encode_number(*next + 1));
+}
+
+Result<std::vector<Erasure>> list_erasures(KvRead& kv, std::uint64_t sequence, std::size_t count) {
+  std::vector<Erasure> found;
+  const auto scanned = scan_records(
+      kv, Table::erasures, {}, erasure_key(sequence),
+      [&](std::string_view key, std::string_view payload) -> Result<bool> {
+        if (found.size() == count) return false;
+        auto record = decode(key, payload);
+        if (!record) return tl::unexpected(record.error());
+        found.push_back({sequence_of_erasure(key), std::move(record->board), Path::from_key(std::move(record->path)),
+                         record->version, std::move(record->actor), record->time, record->is_done});
+        return true;
+      });
+  if (!scanned) return tl::unexpected(scanned.error());
+  return found;
+}
+
+Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count) {
+  const auto next = meta_number(kv, meta_erasures);
+  if (!next) return tl::unexpected(next.error());
+  const auto first = meta_number(kv, meta_scrubbed);
+  if (!first) return tl::unexpected(first.error());
+  if (*first == *next) return false;
+  const std::string key = erasure_key(*first);
+  const auto payload = get_record(kv, Table::erasures, key);
+  if (!payload) return tl::unexpected(payload.error());
+  if (!*payload) return bad_record(Table::erasures, key, "the ledger has a gap");
+  auto record = decode(key, **payload);
+  if (!record) return tl::unexpected(record.error());
+  const auto board = get_board(kv, record->board);
+  if (!board) return tl::unexpected(board.error());
+  if (auto done = Scrub(kv, log, *record, board->number).run(count); !done) return tl::unexpected(done.error());
+  if (auto put = put_erasure(kv, *first, *record); !put) return tl::unexpected(put.error());
+  if (record->is_done) {
+    const auto put = put_record(kv, Table::meta, meta_scrubbed, encode_number(*first + 1));
+    if (!put) return tl::unexpected(put.error());
+  }
+  return true;
+}
+
+}  // namespace tafel::store

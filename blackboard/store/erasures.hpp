@@ -1,0 +1,33 @@
+// The ledger of erasures, and the work that each leaves behind: when its event is committed, the cells are gone; then
+// the log and the receipts are gone through, a part at a time, until nothing of what was erased is left in them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blackboard/store/event_log.hpp"
+
+namespace tafel::store {
+
+struct Erasure {
+  std::uint64_t sequence = 0;
+  std::string board;
+  Path path;
+  Version version = 0;  // of the event that took the cells
+  std::string actor;
+  TimeMs time = 0;
+  bool is_done = false;  // nothing is left in the log and the receipts
+};
+
+// Enters an erasure whose event has just been appended.
+Result<void> note_erasure(KvWrite& kv, const Erasure& erasure);
+
+// Erasures from `sequence` on, at most `count`.
+Result<std::vector<Erasure>> list_erasures(KvRead& kv, std::uint64_t sequence, std::size_t count);
+
+// Goes through at most `count` events or receipts for the oldest erasure that is not done. False when all are done.
+// Events that it rewrites are dropped from `log`.
+Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count);
+
+}  // namespace tafel::store
