@@ -39,6 +39,7 @@ Confidence confidence_of(const ElementCell& element) {
 
 void show_origin(FieldView& view, const Dot& dot) {
   view.version = dot.version();
+  view.time = dot.time;
   view.actor = dot.actor;
   view.source = dot.source;
 }

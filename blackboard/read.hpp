@@ -23,6 +23,7 @@ struct FieldView {
   Value value;                                // set: list in order of first addition; log: list in order of commit
   Version version = 0;                        // register: of the shown value; others: of the newest dot that survives
   Confidence confidence = Confidence::guess;  // register: of the shown value; others: the highest
+  TimeMs time = 0;                            // of that version
   std::string actor;                          // of the shown value, or of the newest dot
   std::shared_ptr<const Source> source;
   std::vector<Sibling> conflicts;     // register: the other values, ascending by version
@@ -31,7 +32,7 @@ struct FieldView {
   std::optional<TimeMs> expires{};    // register: of the shown value
 };
 
-// The fields at and below `path` (nullopt: all) in path order.
+// The fields at and below `path` in path order; nullopt: all but the reserved ones, whose names begin with `$`.
 std::vector<FieldView> fields(const Board& board, const std::optional<Path>& path, const Reader& reader);
 
 struct SuggestionView {

@@ -7,28 +7,11 @@
 #include <tl/expected.hpp>
 
 #include "blackboard/store/store.hpp"
+#include "broker/question.hpp"
 #include "common/model/receipt.hpp"
 #include "common/model/rights.hpp"
 
 namespace tafel::broker {
-
-// A question whose form is right: every member has its type, none is unknown, and those that `what` needs are there.
-struct Question {
-  std::string what;
-  std::string board;
-  std::optional<Path> path;
-  std::optional<Version> at;
-  std::optional<Version> from;
-  std::optional<Version> to;
-  std::optional<std::uint64_t> count;
-  std::string after;
-  std::string cursor;
-  bool detail = false;
-  Value request;
-};
-
-// The error says what would be right.
-tl::expected<Question, ErrorInfo> question_from_value(const Value& body);
 
 // Who asks, and when.
 struct Asker {
@@ -42,7 +25,7 @@ struct Asker {
 // The body of an answer, encoded.
 using Answer = tl::expected<std::string, ErrorInfo>;
 
-// get, full, cells, log, context, schema, boards.
+// All questions but `verify` and `stat`.
 Answer answer_from_store(store::Store& store, const Question& question, const Asker& asker);
 
 // What `verify` answers for a report.

@@ -4,6 +4,11 @@
 //
 // {"what": "get",     "board", "path"?, "at"?}            → {"version","head","value","found"}
 // {"what": "full",    "board", "path"?, "at"?, "detail"?} → {"version","head","state","fields","suggestions","digest"}
+// {"what": "history", "board", "path", "before"?, "count"?} → {"version","revisions":[…],"next"}
+// {"what": "blame",   "board", "path"?, "at"?}            → {"version","head","fields"}
+// {"what": "diff",    "board", "path"?, "from", "to"?, "cursor"?} → {"from","to","head","fields":[…],"next"}
+// {"what": "touched", "board", "path"?, "actor", "from"?} → {"version","paths","next"}
+// {"what": "suggestions", "board", "path"?}               → {"version","suggestions"}
 // {"what": "cells",   "board", "path"?, "cursor"?}        → {"version","epoch","digest","cells":[[key, cell]…],"next"}
 // (cells: model/cell.cpp)
 // {"what": "log",     "board", "from"?, "to"?}            → {"version","events":[event map…],"next"}
@@ -15,7 +20,9 @@
 //
 // `version` is the version that the answer shows. `digest` is hex text (of the whole board, whatever the path), null
 // for those who may not read everything. `next` is null at the end, else what to give as `cursor` (cells), `from` (log)
-// or `after` (boards) to read on. A board that was never written to is empty, at version 0.
+// , `after` (boards) or `before`
+// (history) to read on. In place of "at", "from" and "to" of a version there may be "at_time", "from_time" and
+// "to_time". A board that was never written to is empty, at version 0. docs/protocol.md tells what the members are.
 #pragma once
 
 #include <deque>

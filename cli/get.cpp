@@ -4,6 +4,7 @@
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/schema_answer.hpp"
+#include "cli/words.hpp"
 
 namespace tafel::cli {
 namespace {
@@ -59,6 +60,14 @@ Result<Exit> print_completeness(Connection& connection, const std::string& board
   return Exit::done;
 }
 
+Result<std::optional<TimeMs>> time_of(const Arguments& arguments) {
+  const auto text = arguments.text("at-time");
+  if (!text) return std::nullopt;
+  const auto time = time_from(*text, "at-time");
+  if (!time) return tl::unexpected(time.error());
+  return *time;
+}
+
 Result<Exit> run_get(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto path = arguments.path(1);
@@ -66,6 +75,9 @@ Result<Exit> run_get(const Arguments& arguments, Output& output) {
   if (!board) return tl::unexpected(board.error());
   if (!path) return tl::unexpected(path.error());
   if (!at) return tl::unexpected(at.error());
+  const auto time = time_of(arguments);
+  if (!time) return tl::unexpected(time.error());
+  if (*at && *time) return fail(Fault::bad_config, "--at and --at-time: give one of them");
   const bool is_full = arguments.has("full");
   const bool is_suggestions = arguments.has("suggestions");
   const bool is_completeness = arguments.has("completeness");
@@ -81,6 +93,7 @@ Result<Exit> run_get(const Arguments& arguments, Output& output) {
   question.set("what", is_full || is_suggestions ? "full" : "get").set("board", *board);
   if (*path) question.set("path", **path);
   if (*at) question.set("at", **at);
+  if (*time) question.set("at_time", **time);
   if (is_suggestions) question.set("detail", true);
   const auto answer = connection->ask(question);
   if (!answer) return tl::unexpected(answer.error());
@@ -98,6 +111,7 @@ const Command& get_command() {
       .help = help_text,
       .positionals = {{"BOARD"}, {"PATH", false}},
       .options = {{"at", "V", "as it was at version V"},
+                  {"at-time", "T", "as it was at a time: 2026-11-30T09:30:00Z (UTC without a zone), or ms since 1970"},
                   {"full", "", "version, state, fields (kind, value, confidence, conflicts) and suggestions"},
                   {"suggestions", "", "held suggestions with id, actor, time and source"},
                   {"completeness", "", "how much of what the schema requires is there, and what is missing"}},

@@ -14,9 +14,11 @@ namespace tafel::cli {
 namespace {
 
 const std::vector<const Command*>& commands() {
-  static const std::vector<const Command*> all{&apply_command(),   &get_command(),    &watch_command(),
-                                               &log_command(),     &boards_command(), &verify_command(),
-                                               &context_command(), &schema_command(), &stat_command()};
+  static const std::vector<const Command*> all{
+      &apply_command(),       &get_command(),     &watch_command(),   &log_command(),
+      &history_command(),     &blame_command(),   &diff_command(),    &revert_command(),
+      &suggestions_command(), &accept_command(),  &dismiss_command(), &boards_command(),
+      &verify_command(),      &context_command(), &schema_command(),  &stat_command()};
   return all;
 }
 

@@ -4,10 +4,18 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "common/model/field.hpp"
 
 namespace tafel::conflict {
+
+// One change of a cell: when, by whom, and the cell as it was after it.
+struct CellChange {
+  Version version = 0;
+  std::string actor;
+  std::optional<Cell> image;  // nullopt: it was taken away
+};
 
 class BoardView {
  public:
@@ -26,6 +34,8 @@ class BoardView {
   virtual std::optional<Cell> cell(const CellKey& key) const = 0;
   // The cell as it was after `version` (floor() <= version <= version()).
   virtual std::optional<Cell> cell_as_of(const CellKey& key, Version version) const = 0;
+  // The newest change of the cell at or before `version`; nullopt when there is none.
+  virtual std::optional<CellChange> change_at(const CellKey& key, Version version) const = 0;
   // Every cell of one part (element, entry or suggestion) of one field, tombstones too, in the order of their ids.
   virtual void parts(const Path& path, Part part, const PartVisitor& visit) const = 0;
 };

@@ -20,10 +20,12 @@ std::optional<Cell> Draft::cell(const CellKey& key) const {
   return at != overlay_.end() ? at->second : alive(board_.cell(key));
 }
 
-std::optional<Cell> Draft::seen(const CellKey& key) const {
-  if (base_ >= board_.version()) return alive(board_.cell(key));
-  return alive(board_.cell_as_of(key, base_));
+std::optional<Cell> Draft::as_of(const CellKey& key, Version version) const {
+  if (version >= board_.version()) return alive(board_.cell(key));
+  return alive(board_.cell_as_of(key, version));
 }
+
+std::optional<Cell> Draft::seen(const CellKey& key) const { return as_of(key, base_); }
 
 std::vector<std::pair<CellKey, Cell>> Draft::seen_parts(const Path& path, Part part) const {
   std::vector<std::pair<CellKey, Cell>> found;

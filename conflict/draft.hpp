@@ -25,6 +25,7 @@ class Draft {
 
   // As the writer saw it: after version `base`, without this delta.
   std::optional<Cell> seen(const CellKey& key) const;
+  std::optional<Cell> as_of(const CellKey& key, Version version) const;  // another version, likewise
   std::vector<std::pair<CellKey, Cell>> seen_parts(const Path& path, Part part) const;
 
   void put(const CellKey& key, std::optional<Cell> image);

@@ -94,7 +94,7 @@ class OpsJudge {
 
   Verdict<std::vector<OpOutcome>> run_once() {
     draft_.back_to(0);
-    unset_leaves_ = 0;
+    leaves_reached_ = 0;
     const LastWord last_word(plan_);
     std::vector<OpOutcome> results;
     for (const PlannedOp& op : plan_) {
@@ -123,13 +123,15 @@ class OpsJudge {
     }
     const Writing writing{draft_, schema_, rights_, delta_, stamp_, last_word, op, scope_};
     for (const Task& task : op.tasks) {
-      if (task.type == Task::Type::unset) {
-        auto leaves = unset_all(writing, task, limits::delta_leaves_max - unset_leaves_);
+      if (task.type == Task::Type::unset || task.type == Task::Type::revert) {
+        const std::size_t leaves_max = limits::delta_leaves_max - leaves_reached_;
+        auto leaves = task.type == Task::Type::unset ? unset_all(writing, task, leaves_max)
+                                                     : revert_all(writing, task, leaves_max);
         if (!leaves) {
           outcome.error = leaves.error();
           return outcome;
         }
-        unset_leaves_ += leaves->size();
+        leaves_reached_ += leaves->size();
         std::move(leaves->begin(), leaves->end(), std::back_inserter(outcome.leaves));
         continue;
       }
@@ -169,7 +171,8 @@ class OpsJudge {
       case Task::Type::accept: return accept_suggestion(writing, task);
       case Task::Type::dismiss: return dismiss_suggestion(writing, task);
       case Task::Type::schema: return write_schema(writing, task);
-      case Task::Type::unset: break;  // judge_op: it has several leaves
+      case Task::Type::unset:
+      case Task::Type::revert: break;  // judge_op: they have several leaves
     }
     return outcome_of(task.path, Outcome::unchanged);
   }
@@ -191,7 +194,7 @@ class OpsJudge {
   const SchemaScope* scope_;
   std::vector<PlannedOp> plan_;
   Draft draft_;
-  std::size_t unset_leaves_ = 0;  // that this round's unsets have reached
+  std::size_t leaves_reached_ = 0;  // by the unsets and reverts of this round
 };
 
 std::vector<PlannedOp> plan_all(const std::vector<Op>& ops, const Schema& schema, const Draft& before) {
@@ -280,6 +283,7 @@ bool differs(const Task& task, const Draft& draft) {
              std::any_of(task.remove.begin(), task.remove.end(), unwanted);
     case Task::Type::add_item: return draft.kind(task.path) == Kind::set && missing(task.value);
     case Task::Type::unset:
+    case Task::Type::revert:
     case Task::Type::incr:
     case Task::Type::append:
     case Task::Type::unset_entry:
@@ -299,7 +303,8 @@ std::optional<Current> current_of(const PlannedOp& op, const OpOutcome& outcome,
     if (leaf.outcome == Outcome::ignored_blank || leaf.reason == Reason::overridden || !rights.may_read(leaf.path))
       continue;
     const auto task = std::find_if(op.tasks.begin(), op.tasks.end(), [&](const Task& t) {
-      return t.path == leaf.path || (t.type == Task::Type::unset && leaf.path.is_below(t.path));
+      const bool has_leaves = t.type == Task::Type::unset || t.type == Task::Type::revert;
+      return t.path == leaf.path || (has_leaves && leaf.path.is_below(t.path));
     });
     if (task == op.tasks.end()) continue;
     const bool gated = leaf.outcome == Outcome::held || leaf.outcome == Outcome::kept_both || !leaf.held.empty() ||

@@ -36,7 +36,8 @@ void LastWord::hear(const PlannedOp& op, const Task& task) {
       first_patched_.emplace(path, op.index);
       name(task.value);
       break;
-    case Task::Type::unset: unset_[path] = op.index; break;
+    case Task::Type::unset:
+    case Task::Type::revert: unset_[path] = op.index; break;
     case Task::Type::accept:
       if (op.speaks_of_register) written_[path] = op.index;
       break;

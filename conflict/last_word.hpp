@@ -33,7 +33,7 @@ class LastWord {
   bool is_unset_after(const Path& path, std::size_t op) const;  // the path, or one above it
 
   ByPath written_;  // last op that writes the register
-  ByPath unset_;
+  ByPath unset_;    // or reverted: that too speaks of everything at and below the path
   ByPath reset_;
   ByPath listed_;                                                        // set to a list
   ByPath first_patched_;                                                 // first op that patches it

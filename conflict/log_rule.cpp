@@ -2,15 +2,13 @@
 #include "conflict/rules.hpp"
 
 namespace tafel::conflict {
-namespace {
 
-// A declared `keep` drops the oldest entries.
-void keep_newest(Draft& draft, const Path& path, std::uint64_t keep) {
-  const auto entries = draft.parts(path, Part::entry);
-  for (std::size_t i = 0; i + keep < entries.size(); ++i) draft.put(entries[i].first, std::nullopt);
+void keep_newest(const Writing& writing, const Path& path) {
+  const auto keep = writing.schema.rule(path).keep;
+  if (!keep) return;
+  const auto entries = writing.draft.parts(path, Part::entry);
+  for (std::size_t i = 0; i + *keep < entries.size(); ++i) writing.draft.put(entries[i].first, std::nullopt);
 }
-
-}  // namespace
 
 LeafVerdict write_entry(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::append);
@@ -21,7 +19,7 @@ LeafVerdict write_entry(const Writing& writing, const Task& task) {
   if (!writing.draft.kind(task.path)) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(entry_key(task.path, dot.mark), EntryCell{task.value, dot});
-  if (const auto keep = writing.schema.rule(task.path).keep) keep_newest(writing.draft, task.path, *keep);
+  keep_newest(writing, task.path);
   return outcome_of(task.path, Outcome::applied);
 }
 
@@ -36,7 +34,8 @@ LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right) {
   const auto cell = writing.draft.cell(key);
   if (!cell) return outcome_of(task.path, Outcome::unchanged, Reason::absent);
   const Dot& dot = std::get<EntryCell>(*cell).dot;
-  if (dot.version() > writing.draft.base()) return outcome_of(task.path, Outcome::unchanged, Reason::not_seen);
+  if (dot.version() > writing.draft.base() || !writing.draft.seen(key))
+    return outcome_of(task.path, Outcome::unchanged, Reason::not_seen);
   if (dot.confidence > *confidence) {
     // The value names the entry, so that accepting the suggestion removes it alone.
     return gate(writing, task.path, SuggestionCell::Act::unset, Value(mark_text(task.mark)), *confidence);

@@ -22,22 +22,26 @@ ErrorInfo out_of_bounds(const Writing& writing, const Path& path, std::int64_t t
   return writing.refused(ErrorCode::out_of_bounds, path, std::move(message));
 }
 
-std::optional<ErrorInfo> check_total(const Writing& writing, const Path& path, std::int64_t before, std::int64_t by,
-                                     std::int64_t after) {
-  const FieldRule& rule = writing.schema.rule(path);
-  if (rule.floor && after < *rule.floor)
-    return out_of_bounds(writing, path, before, by, fmt::format("the floor of {}", *rule.floor));
-  if (rule.ceil && after > *rule.ceil)
-    return out_of_bounds(writing, path, before, by, fmt::format("the ceiling of {}", *rule.ceil));
-  return std::nullopt;
-}
-
 Dot keep_highest(Dot dot, const Dot& before) {
   dot.confidence = std::max(dot.confidence, before.confidence);
   return dot;
 }
 
 }  // namespace
+
+tl::expected<std::int64_t, ErrorInfo> sum_in_range(const Writing& writing, const Path& path, std::int64_t before,
+                                                   std::int64_t by) {
+  std::int64_t after = 0;
+  if (__builtin_add_overflow(before, by, &after)) {
+    return tl::unexpected(out_of_bounds(writing, path, before, by, "the range of int64"));
+  }
+  const FieldRule& rule = writing.schema.rule(path);
+  if (rule.floor && after < *rule.floor)
+    return tl::unexpected(out_of_bounds(writing, path, before, by, fmt::format("the floor of {}", *rule.floor)));
+  if (rule.ceil && after > *rule.ceil)
+    return tl::unexpected(out_of_bounds(writing, path, before, by, fmt::format("the ceiling of {}", *rule.ceil)));
+  return after;
+}
 
 LeafVerdict write_counter(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::incr);
@@ -48,12 +52,9 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
   const std::int64_t by = *task.value.as_int64();
   if (before && by == 0) return outcome_of(task.path, Outcome::unchanged, Reason::echo);
   const std::int64_t start = before ? before->total : writing.schema.rule(task.path).initial;
-  CounterCell after;
-  if (__builtin_add_overflow(start, by, &after.total)) {
-    return tl::unexpected(out_of_bounds(writing, task.path, start, by, "the range of int64"));
-  }
-  if (auto error = check_total(writing, task.path, start, by, after.total)) return tl::unexpected(std::move(*error));
-  after.dot = writing.dot(task.path, *confidence);
+  const auto total = sum_in_range(writing, task.path, start, by);
+  if (!total) return tl::unexpected(total.error());
+  CounterCell after{*total, writing.dot(task.path, *confidence)};
   if (before) after.dot = keep_highest(after.dot, before->dot);
   if (!before) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);
@@ -94,6 +95,15 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   settle(writing.draft, task.path, *confidence);
   writing.draft.put(leaf_key(task.path), *cell);
   return outcome_of(task.path, Outcome::applied);
+}
+
+LeafVerdict set_extremum(const Writing& writing, const Path& path, const Value& value, Confidence confidence) {
+  const ExtremumCell cell = *current<ExtremumCell>(writing.draft, path);
+  if (cell.dot.confidence > confidence) return gate(writing, path, SuggestionCell::Act::set, value, confidence);
+  if (cell.dot.version() > writing.draft.base()) return outcome_of(path, Outcome::unchanged, Reason::not_seen);
+  settle(writing.draft, path, confidence);
+  writing.draft.put(leaf_key(path), ExtremumCell{cell.is_max, value, writing.dot(path, confidence)});
+  return outcome_of(path, Outcome::applied);
 }
 
 }  // namespace tafel::conflict

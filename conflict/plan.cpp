@@ -205,6 +205,10 @@ struct Planner {
       case Verb::dismiss: return plan_mark(path, Task::Type::dismiss, op.suggestion);
       case Verb::schema: return plan_schema(path);
       case Verb::revert:
+        if (op.to.has_value() == (op.since && !op.actor.empty()))
+          return wrong(ErrorCode::bad_value, "revert needs either a version, or an actor and a version");
+        add_task(Task::Type::revert, path);
+        return std::nullopt;
       case Verb::fork:
       case Verb::merge:
       case Verb::erase:

@@ -11,7 +11,7 @@
 
 namespace tafel::conflict {
 
-// One leaf that an op speaks of. An `unset` is one task for everything at and below its path.
+// One leaf that an op speaks of. An `unset` or `revert` is one task for everything at and below its path.
 struct Task {
   enum class Type : std::uint8_t {
     set,
@@ -26,6 +26,7 @@ struct Task {
     accept,
     dismiss,
     schema,
+    revert,
     blank
   };
   Task(Type task_type, Path task_path) : type(task_type), path(std::move(task_path)) {}

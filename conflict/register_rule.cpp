@@ -71,20 +71,6 @@ LeafVerdict reset_set(const Writing& writing, const Task& task, Right right) {
   return merge_set(writing, task.path, set_intent(writing, task.path, {}, {}, elements), right, false);
 }
 
-ErrorInfo concurrent_change(const Writing& writing, const Path& path, const Sibling& other) {
-  const bool may_read = writing.rights.may_read(path);
-  ErrorInfo error = writing.refused(
-      ErrorCode::stale, path,
-      fmt::format("{} was changed{} at version {}, which this delta (base {}) had not seen; "
-                  "read it and decide again",
-                  path.text(), may_read ? " to " + brief(other.value) : "", other.dot.version(), writing.draft.base()));
-  error.retryable = true;
-  if (may_read) {
-    error.found = Value(Map{{"version", Value(other.dot.version())}, {"value", other.value}});
-  }
-  return error;
-}
-
 // A write to a register whose place and permission are checked.
 LeafVerdict merge_register(const Writing& writing, const Path& path, const Value& value, Confidence confidence) {
   Draft& draft = writing.draft;
@@ -114,11 +100,7 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
       return tl::unexpected(concurrent_change(writing, path, sibling));
     }
   }
-  if (merged.siblings.size() >= limits::siblings_max) {
-    return tl::unexpected(writing.refused(
-        ErrorCode::too_large, path,
-        fmt::format("{} holds {} unresolved values; read it and choose one first", path.text(), limits::siblings_max)));
-  }
+  if (merged.siblings.size() >= limits::siblings_max) return tl::unexpected(too_many_siblings(writing, path));
   if (siblings.empty()) draft.make_room(path);
   settle(draft, path, confidence);
   for (const Sibling* sibling : weaker) hold(draft, path, SuggestionCell::Act::set, sibling->value, sibling->dot);
@@ -129,6 +111,26 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
 }
 
 }  // namespace
+
+ErrorInfo concurrent_change(const Writing& writing, const Path& path, const Sibling& other) {
+  const bool may_read = writing.rights.may_read(path);
+  ErrorInfo error = writing.refused(
+      ErrorCode::stale, path,
+      fmt::format("{} was changed{} at version {}, which this delta (base {}) had not seen; "
+                  "read it and decide again",
+                  path.text(), may_read ? " to " + brief(other.value) : "", other.dot.version(), writing.draft.base()));
+  error.retryable = true;
+  if (may_read) {
+    error.found = Value(Map{{"version", Value(other.dot.version())}, {"value", other.value}});
+  }
+  return error;
+}
+
+ErrorInfo too_many_siblings(const Writing& writing, const Path& path) {
+  return writing.refused(
+      ErrorCode::too_large, path,
+      fmt::format("{} holds {} unresolved values; read it and choose one first", path.text(), limits::siblings_max));
+}
 
 LeafVerdict write_set(const Writing& writing, const Task& task, Right right) {
   if (is_for_set(writing, task)) return reset_set(writing, task, right);

@@ -25,14 +25,14 @@ std::optional<Confidence> Writing::explicit_confidence() const {
   return op.op->confidence ? op.op->confidence : delta.confidence;
 }
 
-tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right right) const {
+tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right right, Confidence unwritten) const {
   const auto cap = rights.cap(path, right);
   if (!cap) {
     return tl::unexpected(
         refused(ErrorCode::forbidden, path, fmt::format("{} may not {} {}", stamp.actor, name_of(right), path.text())));
   }
   const auto written = explicit_confidence();
-  if (!written) return std::min(Confidence::stated, *cap);
+  if (!written) return std::min(unwritten, *cap);
   if (*written <= *cap) return *written;
   return tl::unexpected(refused(ErrorCode::forbidden, path,
                                 fmt::format("{} may write {} at most at confidence {}, not {}", stamp.actor,

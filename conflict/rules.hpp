@@ -39,8 +39,9 @@ struct Writing {
   std::optional<Confidence> explicit_confidence() const;
   bool is_asserted() const { return op.op->assert_ || op.ttl_ms.has_value(); }
   // The confidence at which the actor may do this here: what it wrote down (if that is within its cap), else the lower
-  // of `stated` and the cap.
-  tl::expected<Confidence, ErrorInfo> permitted(const Path& path, Right right) const;
+  // of `unwritten` and the cap.
+  tl::expected<Confidence, ErrorInfo> permitted(const Path& path, Right right,
+                                                Confidence unwritten = Confidence::stated) const;
   Dot dot(const Path& path, Confidence confidence) const;  // of this op
   ErrorInfo refused(ErrorCode code, const Path& path, std::string message) const;
 };
@@ -68,17 +69,41 @@ LeafVerdict unset_entry(const Writing& writing, const Task& task, Right right);
 // One result per leaf at or below the path; empty when there is none.
 tl::expected<std::vector<LeafOutcome>, ErrorInfo> unset_all(const Writing& writing, const Task& task,
                                                             std::size_t leaves_max);
+// Back to an older version (revert_rule.cpp); one result per leaf that differs, and one for the path where none does.
+tl::expected<std::vector<LeafOutcome>, ErrorInfo> revert_all(const Writing& writing, const Task& task,
+                                                             std::size_t leaves_max);
 LeafVerdict accept_suggestion(const Writing& writing, const Task& task);
 LeafVerdict dismiss_suggestion(const Writing& writing, const Task& task);
 LeafVerdict write_schema(const Writing& writing, const Task& task);  // the op "schema" (schema_change.cpp)
 
 // Inside the rules:
 
+// What an unset found in one leaf.
+struct Removal {
+  bool removed = false;
+  bool held_back = false;   // something more confident stays
+  bool spared = false;      // something newer than the base stays
+  bool overridden = false;  // a later op of the delta speaks of an element
+};
+// Takes away what may be taken of one present leaf, suggestions aside (unset_rule.cpp).
+tl::expected<Removal, ErrorInfo> remove_leaf(const Writing& writing, const Path& path, Kind kind,
+                                             Confidence confidence);
 // The unset of one present leaf at a permitted confidence (unset_rule.cpp).
 LeafVerdict unset_leaf(const Writing& writing, const Path& path, Kind kind, Confidence confidence);
 // `held` with the new suggestion's id, or `unchanged` (repeated) when it is there already.
 LeafOutcome gate(const Writing& writing, const Path& path, SuggestionCell::Act act, const Value& value,
                  Confidence confidence);
+
+// A value of a max or min that a revert had suggested, which may lead back (number_rule.cpp).
+LeafVerdict set_extremum(const Writing& writing, const Path& path, const Value& value, Confidence confidence);
+// A declared `keep` drops the oldest entries (log_rule.cpp).
+void keep_newest(const Writing& writing, const Path& path);
+// The refusals of a register: a concurrent value where `on_conflict` is reject, and one value too many.
+ErrorInfo concurrent_change(const Writing& writing, const Path& path, const Sibling& other);
+ErrorInfo too_many_siblings(const Writing& writing, const Path& path);
+// `before` + `by` as the total of a counter, or the refusal where that leaves its range (number_rule.cpp).
+tl::expected<std::int64_t, ErrorInfo> sum_in_range(const Writing& writing, const Path& path, std::int64_t before,
+                                                   std::int64_t by);
 
 // A SetPatch as the writer meant it; `wanted` and `unwanted` have no element in common.
 struct SetIntent {

@@ -21,6 +21,8 @@ const SuggestionCell& as_suggestion(const std::pair<CellKey, Cell>& part) {
 LeafVerdict perform(const Writing& writing, const Path& path, const SuggestionCell& suggestion, Confidence confidence) {
   switch (suggestion.act) {
     case SuggestionCell::Act::set: {
+      const auto kind = writing.draft.kind(path);
+      if (kind == Kind::max || kind == Kind::min) return set_extremum(writing, path, suggestion.value, confidence);
       Task task(Task::Type::set, path);
       task.value = writing.schema.rule(path).with_text_rules(suggestion.value);
       return write_set(writing, task, Right::accept);

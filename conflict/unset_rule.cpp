@@ -9,14 +9,6 @@
 namespace tafel::conflict {
 namespace {
 
-// What an unset found in one leaf.
-struct Removal {
-  bool removed = false;
-  bool held_back = false;   // something more confident stays
-  bool spared = false;      // something newer than the base stays
-  bool overridden = false;  // a later op of the delta speaks of an element
-};
-
 Removal remove_register(const Writing& writing, const Path& path, Confidence confidence) {
   Removal removal;
   RegisterCell cell = std::get<RegisterCell>(*writing.draft.cell(leaf_key(path)));
@@ -59,6 +51,11 @@ Removal remove_elements(const Writing& writing, const Path& path, Confidence con
   return removal;
 }
 
+// An entry that a revert brought back keeps its key, so its age alone does not tell.
+bool was_seen(const Draft& draft, const CellKey& key, const Dot& dot) {
+  return dot.version() <= draft.base() && draft.seen(key).has_value();
+}
+
 Removal remove_entries(const Writing& writing, const Path& path, Confidence confidence) {
   Removal removal;
   const auto entries = writing.draft.parts(path, Part::entry);
@@ -67,7 +64,7 @@ Removal remove_entries(const Writing& writing, const Path& path, Confidence conf
   });
   if (removal.held_back) return removal;
   for (const auto& [key, part] : entries) {
-    if (std::get<EntryCell>(part).dot.version() > writing.draft.base()) {
+    if (!was_seen(writing.draft, key, std::get<EntryCell>(part).dot)) {
       removal.spared = true;
     } else {
       removal.removed = true;
@@ -122,18 +119,6 @@ Removal remove_extremum(const Writing& writing, const Path& path, Confidence con
   return removal;
 }
 
-tl::expected<Removal, ErrorInfo> remove(const Writing& writing, const Path& path, Kind kind, Confidence confidence) {
-  switch (kind) {
-    case Kind::register_: return remove_register(writing, path, confidence);
-    case Kind::set: return remove_elements(writing, path, confidence);
-    case Kind::counter: return remove_counter(writing, path, confidence);
-    case Kind::max:
-    case Kind::min: return remove_extremum(writing, path, confidence);
-    case Kind::log: return remove_entries(writing, path, confidence);
-  }
-  return Removal{};
-}
-
 // Later ops of the same delta have the last word on the whole leaf. (On some elements of a set: remove_elements.)
 bool is_void(const Writing& writing, const Path& path, Kind kind) {
   const std::size_t index = writing.op.index;
@@ -153,8 +138,21 @@ Reason reason_of(const Removal& removal) {
 
 }  // namespace
 
+tl::expected<Removal, ErrorInfo> remove_leaf(const Writing& writing, const Path& path, Kind kind,
+                                             Confidence confidence) {
+  switch (kind) {
+    case Kind::register_: return remove_register(writing, path, confidence);
+    case Kind::set: return remove_elements(writing, path, confidence);
+    case Kind::counter: return remove_counter(writing, path, confidence);
+    case Kind::max:
+    case Kind::min: return remove_extremum(writing, path, confidence);
+    case Kind::log: return remove_entries(writing, path, confidence);
+  }
+  return Removal{};
+}
+
 LeafVerdict unset_leaf(const Writing& writing, const Path& path, Kind kind, Confidence confidence) {
-  const auto removal = remove(writing, path, kind, confidence);
+  const auto removal = remove_leaf(writing, path, kind, confidence);
   if (!removal) return tl::unexpected(removal.error());
   if (removal->removed) settle(writing.draft, path, confidence);
   LeafOutcome result = outcome_of(path, Outcome::unchanged, reason_of(*removal));

@@ -62,7 +62,10 @@ class DeltaBuilder {
   DeltaBuilder& dismiss(std::string_view path, std::string_view suggestion);
   // The schema of the board, or with `below` of all boards below it; nil for none. The only op of its delta.
   DeltaBuilder& schema(Value document, bool below = false);
-  DeltaBuilder& take_ops(const std::vector<Op>& ops);  // made elsewhere, as by context::read_extraction
+  DeltaBuilder& take_ops(const std::vector<Op>& ops);       // made elsewhere, as by context::read_extraction
+  DeltaBuilder& revert(std::string_view path, Version to);  // at and below the path; back to what was after `to`
+  // Takes back what `actor` wrote last there, after version `since`.
+  DeltaBuilder& revert_actor(std::string_view path, std::string_view actor, Version since);
   DeltaBuilder& confidence(Confidence confidence);     // of the delta
   DeltaBuilder& op_confidence(Confidence confidence);  // of the op added last
   DeltaBuilder& ttl(milliseconds ttl);                 // of the op added last

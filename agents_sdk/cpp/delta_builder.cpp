@@ -71,6 +71,18 @@ DeltaBuilder& DeltaBuilder::take_ops(const std::vector<Op>& ops) {
   return *this;
 }
 
+DeltaBuilder& DeltaBuilder::revert(std::string_view path, Version to) {
+  add_op(Verb::revert, path).to = to;
+  return *this;
+}
+
+DeltaBuilder& DeltaBuilder::revert_actor(std::string_view path, std::string_view actor, Version since) {
+  Op& op = add_op(Verb::revert, path);
+  op.actor = actor;
+  op.since = since;
+  return *this;
+}
+
 DeltaBuilder& DeltaBuilder::confidence(Confidence confidence) {
   delta_.confidence = confidence;
   return *this;

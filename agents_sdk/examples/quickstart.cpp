@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "agents_sdk/cpp/extractor.hpp"
+#include "agents_sdk/cpp/history.hpp"
 #include "agents_sdk/embedded/embedded.hpp"
 #include "blackboard/read.hpp"
 
@@ -125,6 +126,24 @@ void write_once(sdk::BoardHandle& board) {
 }
 // [once]
 
+// [history]
+void look_back(sdk::Agent& agent, sdk::BoardHandle& board) {
+  const sdk::History past(agent, board.id());
+  const auto first = past.get("budget.max", {.version = 1});
+  expect(first && *first == Value(15000), "get: as it was after a version");
+  const auto blamed = past.blame("budget.max");
+  expect(blamed && blamed->at(0).said.source.ref == "turn-5", "blame: who wrote it, when, and from which turn");
+
+  const auto changed = board.apply(sdk::DeltaBuilder().set("budget.max", 9000).add("countries", {"法国"}));
+  const auto difference = past.diff({.version = changed->version - 1});
+  expect(difference && difference->fields.size() == 2, "diff: each field that differs, before and after");
+
+  const auto delta = past.revert_to(changed->version - 1);  // an op for each field; add a confidence or a source to it
+  const auto receipt = board.apply(*delta);
+  expect(receipt && !receipt->error && board.get("budget.max") == Value(15000), "revert: back, as a new version");
+}
+// [history]
+
 // [schema]
 void declare(sdk::BoardHandle& board) {
   const Value rule = tafel::Map{{"type", "number"}, {"range", tafel::List{0, 4}}, {"label", "GPA 绩点"}};
@@ -190,6 +209,7 @@ int main() {
     reserve(**board);
     watch(*critic, **board);
     write_once(**board);
+    look_back(*planner, **board);
     declare(**board);
     listen(*planner, **board);
   }

@@ -152,26 +152,48 @@ Result<std::optional<Cell>> BoardLine::image_as_of(const CellKey& key, Version v
   return image_from(level, key, version);
 }
 
+Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t level, const CellKey& key,
+                                                                  Version version) {
+  const BoardNumber number = levels_[level].number;
+  StoredHere here;
+  here.is_cut_off = level + 1 == levels_.size();
+  if (!here.is_cut_off) {
+    const auto field = get_field(*kv_, number, key.path);
+    if (!field) return tl::unexpected(field.error());
+    if (!*field) return std::nullopt;
+    const auto revision = log_->revision_as_of(number, key.path, (*field)->trail, version);
+    if (!revision) return tl::unexpected(revision.error());
+    if (*revision == nullptr) return std::nullopt;
+    here.is_cut_off = (*field)->erased > 0;
+  }
+  auto cell = own_cell(number, key);
+  if (!cell) return tl::unexpected(cell.error());
+  here.cell = std::move(*cell);  // all cells of the field were taken over with its first change
+  return here;
+}
+
 Result<std::optional<Cell>> BoardLine::image_from(std::size_t first, const CellKey& key, Version version) {
   for (std::size_t level = first; level < levels_.size(); version = levels_[level++].from) {
-    const BoardNumber number = levels_[level].number;
-    const bool is_last = level + 1 == levels_.size();
-    bool is_cut_off = is_last;  // nothing leads back to older levels
-    if (!is_last) {
-      const auto field = get_field(*kv_, number, key.path);
-      if (!field) return tl::unexpected(field.error());
-      if (!*field) continue;
-      const auto revision = log_->revision_as_of(number, key.path, (*field)->trail, version);
-      if (!revision) return tl::unexpected(revision.error());
-      if (*revision == nullptr) continue;  // not yet written to on this level
-      is_cut_off = (*field)->erased > 0;
-    }
-    const auto stored = own_cell(number, key);
-    if (!stored) return tl::unexpected(stored.error());
-    if (!*stored) return std::nullopt;  // all cells of the field were taken over with its first change
-    auto found = log_->image_as_of(number, key, **stored, version);
+    const auto here = stored_at(level, key, version);
+    if (!here) return tl::unexpected(here.error());
+    if (!*here) continue;
+    if (!(*here)->cell) return std::nullopt;
+    auto found = log_->image_as_of(levels_[level].number, key, *(*here)->cell, version);
     if (!found) return tl::unexpected(found.error());
-    if (*found || is_cut_off) return found->value_or(std::nullopt);
+    if (*found || (*here)->is_cut_off) return found->value_or(std::nullopt);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& key, Version version) {
+  for (std::size_t level = 0; level < levels_.size(); version = std::min(version, levels_[level++].from)) {
+    if (level + 1 < levels_.size() && version <= levels_[level].from) continue;
+    const auto here = stored_at(level, key, version);
+    if (!here) return tl::unexpected(here.error());
+    if (!*here) continue;
+    if (!(*here)->cell) return std::nullopt;
+    auto found = log_->change_at(levels_[level].number, key, *(*here)->cell, version);
+    if (!found || *found || (*here)->is_cut_off) return found;
   }
   return std::nullopt;
 }

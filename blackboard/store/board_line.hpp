@@ -43,6 +43,8 @@ class BoardLine {
   Result<std::shared_ptr<const Event>> event(Version version) { return log_->event(level_of(version).number, version); }
   // The cell as it was after `version`.
   Result<std::optional<Cell>> image_as_of(const CellKey& key, Version version);
+  // The newest change of the cell at or before `version`; nullopt when there is none.
+  Result<std::optional<conflict::CellChange>> change_at(const CellKey& key, Version version);
   // The newest event at or before `version` that changed the field; null when there is none.
   Result<std::shared_ptr<const Event>> revision_as_of(const Path& path, Version version);
 
@@ -59,6 +61,12 @@ class BoardLine {
   Result<std::optional<FieldRecord>> inherited(std::size_t level, const Path& path, const FieldRecord& record);
   Result<StoredCell> inherited(std::size_t level, const CellKey& key);
   Result<std::optional<StoredCell>> own_cell(BoardNumber number, const CellKey& key);
+  // A cell as one level stores it, when that was written to by `version`.
+  struct StoredHere {
+    std::optional<StoredCell> cell;  // nullopt: not there, and no older level is to be asked
+    bool is_cut_off = false;         // nothing leads back to older levels
+  };
+  Result<std::optional<StoredHere>> stored_at(std::size_t level, const CellKey& key, Version version);
   Result<std::optional<Cell>> image_from(std::size_t level, const CellKey& key, Version version);
   PartVisitor as_inherited(std::size_t level, const PartVisitor& visit);
 

@@ -86,16 +86,34 @@ Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(BoardNumber num
     if (!cell) return tl::unexpected(cell.error());
     return std::optional(std::move(*cell));
   }
-  const auto at = walk_back(now.trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
-    const auto logged = change(number, key, newer);
-    if (!logged) return tl::unexpected(logged.error());
-    return blackboard::Trail::Pointers{(*logged)->previous, (*logged)->jump};
-  });
+  const auto at = newest_at(number, key, now.trail, version);
   if (!at) return tl::unexpected(at.error());
   if (*at == 0) return std::nullopt;
   const auto logged = change(number, key, *at);
   if (!logged) return tl::unexpected(logged.error());
   return std::optional((*logged)->change.image);
+}
+
+Result<std::optional<conflict::CellChange>> EventLog::change_at(BoardNumber number, const CellKey& key,
+                                                                const StoredCell& now, Version version) {
+  const auto at = newest_at(number, key, now.trail, version);
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return std::nullopt;
+  const auto logged = change(number, key, *at);
+  if (!logged) return tl::unexpected(logged.error());
+  auto image = (*logged)->change.image;
+  const auto made = event(number, *at);
+  if (!made) return tl::unexpected(made.error());
+  return conflict::CellChange{*at, (*made)->actor, std::move(image)};
+}
+
+Result<Version> EventLog::newest_at(BoardNumber number, const CellKey& key, const blackboard::Trail& trail,
+                                    Version version) {
+  return walk_back(trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
+    const auto logged = change(number, key, newer);
+    if (!logged) return tl::unexpected(logged.error());
+    return blackboard::Trail::Pointers{(*logged)->previous, (*logged)->jump};
+  });
 }
 
 Result<std::shared_ptr<const Event>> EventLog::revision_as_of(BoardNumber number, const Path& path,

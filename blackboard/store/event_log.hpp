@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "blackboard/store/layout.hpp"
+#include "conflict/board_view.hpp"
 
 namespace tafel::store {
 
@@ -27,6 +28,10 @@ class EventLog {
   Result<std::optional<std::optional<Cell>>> image_as_of(BoardNumber number, const CellKey& key, const StoredCell& now,
                                                          Version version);
 
+  // The newest change of the cell at or before `version`; nullopt when there is none.
+  Result<std::optional<conflict::CellChange>> change_at(BoardNumber number, const CellKey& key, const StoredCell& now,
+                                                        Version version);
+
   // The newest event at or before `version` that changed the field; null when there is none. `trail` is that of its
   // record.
   Result<std::shared_ptr<const Event>> revision_as_of(BoardNumber number, const Path& path,
@@ -39,6 +44,8 @@ class EventLog {
     std::shared_ptr<const Event> event;
   };
 
+  // The version of the newest change at or before `version`; 0 when there is none.
+  Result<Version> newest_at(BoardNumber number, const CellKey& key, const blackboard::Trail& trail, Version version);
   Result<const LoggedChange*> change(BoardNumber number, const CellKey& key, Version version);
   // The version at or before `version` that the pointers lead to, 0 when there is none; `pointers_at` reads those that
   // an event recorded.

@@ -22,6 +22,13 @@ struct BoardSummary {
   Head head;
 };
 
+// A cell that is not the same after two versions.
+struct CellDifference {
+  CellKey key;
+  std::optional<Cell> before;
+  std::optional<Cell> after;
+};
+
 // A consistent view of the store. Short-lived: make one per page, copy out, let go before sending.
 class Snapshot {
  public:
@@ -49,6 +56,16 @@ class Snapshot {
   // `bytes_max`, Fault::not_found for a version outside floor .. head.
   virtual Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                          std::optional<Version> version, std::size_t bytes_max) = 0;
+  // The cells at and below `path` that differ between two versions, both of which are kept, from the cell `start` on,
+  // field by field, until `bytes_max`; no `next` is the end. Looks at the events between where those are few, else at
+  // the fields.
+  struct DifferencePage {
+    std::vector<CellDifference> cells;
+    std::optional<CellKey> next;
+  };
+  virtual Result<DifferencePage> differences(const std::string& board, const std::optional<Path>& path, Version before,
+                                             Version after, const std::optional<CellKey>& start,
+                                             std::size_t bytes_max) = 0;
 };
 
 // A receipt that is remembered.

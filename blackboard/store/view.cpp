@@ -37,6 +37,11 @@ std::optional<Cell> View::cell_as_of(const CellKey& key, Version version) const 
   return checked(line_.image_as_of(key, version));
 }
 
+std::optional<conflict::CellChange> View::change_at(const CellKey& key, Version version) const {
+  if (failure_) return std::nullopt;
+  return checked(line_.change_at(key, version));
+}
+
 void View::parts(const Path& path, Part part, const PartVisitor& visit) const {
   if (failure_) return;
   note(line_.scan_parts(path, part, [&](const CellKey& key, const StoredCell& record) -> Result<bool> {

@@ -23,6 +23,7 @@ class View final : public conflict::BoardView {
   void all_fields(const FieldVisitor& visit) const override;
   std::optional<Cell> cell(const CellKey& key) const override;
   std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override;
+  std::optional<conflict::CellChange> change_at(const CellKey& key, Version version) const override;
   void parts(const Path& path, Part part, const PartVisitor& visit) const override;
 
  private:

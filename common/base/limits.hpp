@@ -20,11 +20,13 @@ inline constexpr std::size_t source_bytes_max = 2048;  // a delta's source, enco
 
 // Deltas
 inline constexpr std::size_t delta_ops_max = 1024;
-inline constexpr std::size_t delta_leaves_max = 4096;  // leaves and elements that one delta may speak of
-inline constexpr std::size_t siblings_max = 256;       // unresolved concurrent values of one register
-inline constexpr std::size_t suggestions_max = 16;     // held suggestions per field; the oldest is dropped
-inline constexpr std::size_t rejudge_rounds_max = 8;   // passes over a delta with atomic: false
-inline constexpr std::size_t delta_reads_max = 8;      // copy and move ops of one delta; each runs the ops before it
+inline constexpr std::size_t delta_leaves_max = 4096;     // leaves and elements that one delta may speak of
+inline constexpr std::size_t siblings_max = 256;          // unresolved concurrent values of one register
+inline constexpr std::size_t suggestions_max = 16;        // held suggestions per field; the oldest is dropped
+inline constexpr std::size_t rejudge_rounds_max = 8;      // passes over a delta with atomic: false
+inline constexpr std::size_t delta_reads_max = 8;         // copy and move ops of one delta; each runs the ops before it
+inline constexpr std::size_t revert_fields_max = 65'536;  // fields, gone ones too, that one revert looks at
+inline constexpr std::size_t revert_steps_max = 65'536;   // changes of one actor that one revert walks back over
 inline constexpr std::size_t current_bytes_max = 64 * 1024;  // values of `current` in one receipt
 inline constexpr std::size_t current_elements_max = 256;     // a larger set or log is not repeated in a receipt
 
@@ -76,6 +78,11 @@ inline constexpr std::size_t query_turn_bytes = 1024 * 1024;      // answers mad
 inline constexpr std::size_t queries_per_peer_max = 256;          // of these from one peer
 inline constexpr std::size_t queries_waiting_max = 4'096;         // questions that wait for a later turn
 inline constexpr std::size_t boards_page_max = 1'000;             // boards in one answer
+inline constexpr std::size_t history_page_max = 256;              // revisions in one answer
+inline constexpr std::size_t history_page_events = 4'096;         // events that one page of `history` looks at
+inline constexpr std::size_t diff_walk_events_max = 256;          // versions apart; above it fields are compared
+inline constexpr std::size_t diff_page_fields = 16'384;           // fields that one page of a difference looks at
+inline constexpr std::size_t touched_page_events = 4'096;         // events that one page of `touched` looks at
 
 // Contexts
 inline constexpr std::size_t context_budget_tokens_max = 10'000'000;

@@ -21,7 +21,7 @@ struct Shape {
   std::array<std::string_view, 3> members;
 };
 
-constexpr std::array<Shape, 19> shapes{{
+constexpr std::array<Shape, 20> shapes{{
     {"set", Verb::set, false, {"value"}},
     {"patch", Verb::patch, false, {"add", "remove", "reset"}},
     {"incr", Verb::incr, false, {"by"}},
@@ -36,6 +36,7 @@ constexpr std::array<Shape, 19> shapes{{
     {"merge", Verb::merge, false, {"value"}},
     {"erase", Verb::erase, false, {}},
     {"tag", Verb::tag, false, {"value"}},
+    {"revert", Verb::revert, false, {"to", "actor", "since"}},
     {"add", Verb::set, true, {"value"}},
     {"replace", Verb::set, true, {"value"}},
     {"remove", Verb::unset, true, {}},
@@ -44,8 +45,8 @@ constexpr std::array<Shape, 19> shapes{{
 }};
 
 constexpr std::array<std::string_view, 5> common_members{"op", "path", "confidence", "ttl_ms", "assert"};
-constexpr std::array<std::string_view, 8> verb_members{"value", "add",   "remove",     "reset",
-                                                       "by",    "entry", "suggestion", "from"};
+constexpr std::array<std::string_view, 11> verb_members{"value",      "add",  "remove", "reset", "by",   "entry",
+                                                        "suggestion", "from", "to",     "actor", "since"};
 
 template <class Names>
 bool is_among(const Names& names, std::string_view name) {
@@ -128,6 +129,8 @@ class OpReader {
   void read_patch();
   std::optional<std::vector<Value>> read_elements(std::string_view member);
   void read_text(std::string_view member, std::string& target);
+  void read_revert();
+  std::optional<Version> read_version(std::string_view member);
 
   // A member that is there and not null: models that must fill every member write null for "not given".
   const Value* given(std::string_view member) const {
@@ -219,7 +222,7 @@ void OpReader::read_own(const Shape& shape) {
     case Verb::fork:
     case Verb::merge:
     case Verb::tag: return read_value(shape);
-    case Verb::revert:
+    case Verb::revert: return read_revert();
     case Verb::erase:
     case Verb::copy:
     case Verb::move: return;
@@ -270,6 +273,29 @@ void OpReader::read_text(std::string_view member, std::string& target) {
   }
 }
 
+void OpReader::read_revert() {
+  op_.to = read_version("to");
+  op_.since = read_version("since");
+  if (const Value* actor = given("actor")) {
+    const auto* name = actor->get_if<std::string>();
+    const auto defect = name == nullptr ? std::optional<std::string>("must be text") : name_defect(*name);
+    if (defect) refuse(fmt::format("\"actor\", whose writes go: {}", *defect));
+    if (name != nullptr) op_.actor = *name;
+  }
+  const bool is_to = op_.to && op_.actor.empty() && !op_.since;
+  const bool is_of_actor = !op_.to && !op_.actor.empty() && op_.since;
+  if (!is_to && !is_of_actor)
+    refuse("revert needs either \"to\", a version, or \"actor\" and \"since\", a name and a version");
+}
+
+std::optional<Version> OpReader::read_version(std::string_view member) {
+  const Value* value = given(member);
+  if (value == nullptr) return std::nullopt;
+  if (const auto version = as_uint64(*value)) return version;
+  refuse(fmt::format("\"{}\" must be a version of the board, not {}", member, brief(*value)));
+  return std::nullopt;
+}
+
 // True when a segment is what JSON Patch takes for a position in a list: a number, or "-" for its end.
 bool has_index(std::string_view dot_path) {
   const auto segments = pointer_segments(pointer_from_path(dot_path));
@@ -284,6 +310,7 @@ class OpMembers {
   explicit OpMembers(const Op& op) : op_(op) {}
 
   Map members() {
+    if (!op_.actor.empty()) add("actor", Value(op_.actor));
     if (op_.verb == Verb::patch && !op_.add.empty()) add("add", List(op_.add));
     if (op_.assert_) add("assert", Value(true));
     if (op_.verb == Verb::incr && (op_.has_value || !(op_.value.is_nil() || op_.value == Value(1)))) {
@@ -296,7 +323,9 @@ class OpMembers {
     add("path", Value(path()));
     if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", List(op_.remove));
     if (op_.verb == Verb::patch && op_.reset) add("reset", List(*op_.reset));
+    if (op_.since) add("since", Value(*op_.since));
     if (!op_.suggestion.empty()) add("suggestion", Value(op_.suggestion));
+    if (op_.to) add("to", Value(*op_.to));
     if (op_.ttl_ms) add("ttl_ms", *op_.ttl_ms);
     if (has_plain_value()) add("value", op_.value);
     return std::move(members_);

@@ -89,6 +89,9 @@ struct Op {
   std::string entry;                             // unset of one log entry: "version.opindex"
   std::string from;                              // copy, move: the other path
   std::shared_ptr<const SchemaDocument> schema;  // schema: what `value` says; null for none
+  std::optional<Version> to;                     // revert: back to what was after this version, or …
+  std::string actor;                             // … without what this actor wrote …
+  std::optional<Version> since;                  // … after this version
   std::optional<Confidence> confidence;
   std::optional<Value> ttl_ms;  // checked by the judge: an integer above 0
   bool assert_ = false;

@@ -28,6 +28,13 @@ TEST(Read, StateNestsByLiteralSegments) {
   EXPECT_EQ(text(state(board, everyone)), R"({"a":{"b":1,"c":{"d":2}},"a.b":3,"学校":{"名称":"清华"}})");
 }
 
+TEST(Read, ReservedFieldsShowOnlyToOneWhoAsksForThem) {
+  const Board board = BoardBuilder().set("a", 1).set("$tags.v1", 7).set("a.$x", 2).board();
+  EXPECT_EQ(text(fields_map(board, std::nullopt, everyone)).find("$tags"), std::string::npos);
+  EXPECT_NE(text(fields_map(board, std::nullopt, everyone)).find("a.$x"), std::string::npos);
+  EXPECT_EQ(text(*value_at(board, path_of("$tags"), everyone)), R"({"v1":7})");
+}
+
 TEST(Read, FieldsAreNamedByEscapedPathText) {
   const Board board = BoardBuilder().set("a\\.b.c", 3).board();
   EXPECT_EQ(text(fields_map(board, std::nullopt, everyone)),

@@ -148,6 +148,31 @@ TEST(View, CellsAsOfEveryVersionEqualANaiveHistory) {
   }
 }
 
+TEST(View, TheNewestChangeAtAVersionTellsWhoMadeIt) {
+  OpenStore<OnMemory> store;
+  const auto batch = must(store->begin());
+  const CellKey key = leaf_key(path_of("a"));
+  for (Version version = 1; version <= 40; ++version) {
+    const bool is_gone = version % 10 == 0;
+    const auto changes = version % 2 != 0 ? set_leaf("b", 1, version) : is_gone ? gone(key) : set_leaf("a", 1, version);
+    must(batch->append(delta_for("board"), judgement_of({changes}), stamp_at(1, "actor " + std::to_string(version))));
+  }
+  const auto& view = batch->view("board");
+  for (Version version = 0; version <= 40; ++version) {
+    const auto change = view.change_at(key, version);
+    if (version < 2) {
+      EXPECT_FALSE(change);
+      continue;
+    }
+    const Version newest = version - version % 2;
+    ASSERT_TRUE(change) << version;
+    EXPECT_EQ(change->version, newest);
+    EXPECT_EQ(change->actor, "actor " + std::to_string(newest));
+    EXPECT_EQ(change->image.has_value(), newest % 10 != 0);
+  }
+  EXPECT_FALSE(view.change_at(leaf_key(path_of("nothing")), 40));
+}
+
 TEST(View, AFailureStaysAndHidesEverything) {
   OpenStore<OnMemory> store;
   store.commit("board", {set_leaf("a", 1, 1), set_leaf("b", 1, 1)});

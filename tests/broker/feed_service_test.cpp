@@ -578,6 +578,10 @@ class LogStore final : public store::Store {
     Result<CellPage> cells(const std::string&, const std::optional<Path>&, const std::string&, std::size_t) override {
       return CellPage{};
     }
+    Result<DifferencePage> differences(const std::string&, const std::optional<Path>&, Version, Version,
+                                       const std::optional<CellKey>&, std::size_t) override {
+      return DifferencePage{};
+    }
     Result<blackboard::Board> load(const std::string&, const std::optional<Path>&, std::optional<Version>,
                                    std::size_t) override {
       return blackboard::Board{};

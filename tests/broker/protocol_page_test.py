@@ -471,6 +471,96 @@ class QueryTest(PageTest):
         self.assertEqual(self.queries.query("cells", board="page/none")["digest"], "0" * 32)
 
 
+class PastTest(PageTest):
+    """Questions about the past, and the op that leads back [6, 9]."""
+
+    SAID = {"value", "confidence", "version", "time", "actor"}
+
+    def setUp(self):
+        super().setUp()
+        self.write({"op": "set", "path": "trip.city", "value": "上海"}, {"op": "patch", "path": "seen", "add": ["A", "B"]},
+                   {"op": "append", "path": "log", "value": "一"}, id="d1", source={"kind": "turn", "ref": "turn-1"})
+        bot = self.connect(self.server.endpoint, "bot")
+        bot.submit([self.delta([{"op": "set", "path": "trip.city", "value": "北京"}, {"op": "set", "path": "trip.days", "value": 3},
+                                {"op": "patch", "path": "seen", "add": ["C"], "remove": ["A"]}], confidence="verified")])
+        bot.submit([self.delta([{"op": "set", "path": "trip.city", "value": "随便"}], confidence="guess")])
+
+    def ask(self, what, **members):
+        return self.queries.query(what, board=self.board, **members)
+
+    def test_history(self):
+        page = self.ask("history", path="trip.city")
+        self.assertEqual((page["version"], page["next"]), (3, None))
+        newest, middle, oldest = page["revisions"]
+        self.assertEqual((newest["op"], newest["outcome"], newest["held"][0]["value"], newest["held"][0]["id"]),
+                         ("set", "held", "随便", "3.0"))
+        self.assertEqual((middle["kind"], middle["value"], middle["confidence"]), ("register", "北京", "verified"))
+        self.assertEqual((oldest["path"], oldest["version"], oldest["actor"], oldest["id"], oldest["base"], oldest["source"]),
+                         ("trip.city", 1, "planner", "d1", 0, {"kind": "turn", "ref": "turn-1"}))
+        everything, before = [], None
+        while True:   # the board in pages of one version
+            page = self.ask("history", path="trip", count=1, before=before)
+            everything += [(revision["version"], revision["path"]) for revision in page["revisions"]]
+            before = page["next"]
+            if before is None:
+                break
+        self.assertEqual(everything, [(3, "trip.city"), (2, "trip.city"), (2, "trip.days"), (1, "trip.city")])
+        seen = self.ask("history", path="seen", count=1)["revisions"][0]
+        self.assertEqual(([item["value"] for item in seen["added"]], [item["value"] for item in seen["removed"]]), (["C"], ["A"]))
+
+    def test_blame(self):
+        answer = self.ask("blame")
+        self.assertEqual((answer["version"], answer["head"]), (3, 3))
+        city = answer["fields"]["trip.city"]
+        self.assertEqual(set(city), self.SAID | {"kind"})
+        self.assertEqual((city["value"], city["actor"], city["version"]), ("北京", "bot", 2))
+        self.assertEqual([(item["value"], item["actor"]) for item in answer["fields"]["seen"]["elements"]], [("B", "planner"), ("C", "bot")])
+        self.assertEqual([(item["id"], item["source"]) for item in answer["fields"]["log"]["entries"]],
+                         [("1.2", {"kind": "turn", "ref": "turn-1"})])
+        self.assertEqual(self.ask("blame", path="trip.city", at=1)["fields"]["trip.city"]["actor"], "planner")
+
+    def test_diff(self):
+        answer = self.ask("diff", **{"from": 1})
+        self.assertEqual((answer["from"], answer["to"], answer["head"], answer["next"]), (1, 3, 3, None))
+        fields = {field["path"]: field for field in answer["fields"]}
+        self.assertEqual(list(fields), ["seen", "trip.city", "trip.days"])
+        self.assertEqual((fields["trip.city"]["before"]["value"], fields["trip.city"]["after"]["value"]), ("上海", "北京"))
+        self.assertEqual(fields["trip.city"]["suggestions"]["added"][0]["op"], "set")
+        self.assertIsNone(fields["trip.days"]["before"])
+        self.assertEqual([item["value"] for item in fields["seen"]["elements"]["removed"]], ["A"])
+        back = self.ask("diff", **{"from": 3, "to": 1}, path="trip.days")["fields"]
+        self.assertIsNone(back[0]["after"])
+
+    def test_a_time_is_a_version(self):
+        first = self.ask("blame", at=1)["fields"]["trip.city"]["time"]
+        self.assertFalse(self.ask("get", at_time=first - 1, path="trip")["found"])
+        self.assertEqual(self.ask("get", at_time=2 ** 50, path="trip.city")["value"], "北京")
+        self.assertEqual(self.refused(self.queries.query, "get", board=self.board, at=1, at_time=1)["code"], "bad_request")
+
+    def test_touched_and_suggestions(self):
+        self.assertEqual(self.ask("touched", actor="bot", **{"from": 0}),
+                         {"version": 3, "paths": ["seen", "trip.city", "trip.days"], "next": None})
+        held = self.ask("suggestions", path="trip")["suggestions"]["trip.city"][0]
+        self.assertEqual(set(held), self.SAID | {"id", "op", "source"})
+
+    def test_revert_to_a_version(self):
+        receipt = self.write({"op": "revert", "path": "trip", "to": 1}, {"op": "revert", "path": "seen", "to": 1})
+        self.assertEqual([op["outcome"] for op in receipt["ops"]], ["applied", "applied"])
+        self.assertEqual(self.ask("get")["value"], {"trip": {"city": "上海"}, "seen": ["A", "B"], "log": ["一"]})
+        self.assertEqual(self.ask("suggestions")["suggestions"], {})
+        self.write({"op": "revert", "path": "trip", "to": 3})
+        self.assertEqual(self.ask("suggestions")["suggestions"]["trip.city"][0]["id"], "3.0")
+
+    def test_revert_of_an_actor(self):
+        self.write({"op": "revert", "path": "seen", "actor": "bot", "since": 0}, {"op": "revert", "path": "trip", "actor": "bot", "since": 0})
+        self.assertEqual(self.ask("get")["value"], {"trip": {"city": "上海"}, "seen": ["A", "B"], "log": ["一"]})
+        for members in ({}, {"to": 1, "actor": "bot", "since": 0}, {"actor": "bot"}):
+            error = self.requests.submit([self.delta([dict(members, op="revert", path="seen")])])[0]["error"]
+            self.assertEqual(error["code"], "bad_value")
+        error = self.requests.submit([self.delta([{"op": "revert", "path": "seen", "to": 99}])])[0]["error"]
+        self.assertEqual(error["code"], "future_base")
+
+
 class Writer:
     """Random deltas of every verb, on bases that are sometimes old, at all levels of confidence."""
 

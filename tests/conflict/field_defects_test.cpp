@@ -57,6 +57,22 @@ TEST_F(FieldDefects, O02_ClearingIsAnActOfItsOwn) {
   EXPECT_EQ(state(), "{}");
 }
 
+// O03: a child got a list, added one item and sent the whole list back, and the parent had all of it twice; once per
+// level of nesting. Here each level works on what it had seen and sends back all it has, deepest first.
+TEST_F(FieldDefects, O03_AnInheritedListIsNotDoubled) {
+  apply(R"({"patch":{"s":{"add":["a"]}},"append":{"log":"m1"}})");
+  const std::string net = R"({"base":1,"id":"child","patch":{"s":{"add":["b"]}},"append":{"log":"m2"}})";
+  const std::string whole = R"({"base":1,"ops":[{"op":"set","path":"s","value":["a","b"]}]})";
+  apply(net, "level 3");
+  apply(net, "level 3");  // handed on twice: it counts once
+  for (const std::string level : {"level 2", "level 1"}) {
+    EXPECT_EQ(says(apply(whole, level)), "applied") << level;
+    EXPECT_EQ(state(), R"({"log":["m1","m2"],"s":["a","b"]})") << level;
+  }
+  EXPECT_EQ(says(apply(R"({"base":2,"ops":[{"op":"set","path":"log","value":["m1","m2"]}]})")), "unchanged(echo)");
+  EXPECT_EQ(state(), R"({"log":["m1","m2"],"s":["a","b"]})");
+}
+
 // O04: parallel branches that changed different fields failed because both returned the fields they had not touched.
 TEST_F(FieldDefects, O04_EchoOfUntouchedFieldsIsNoWrite) {
   for (int i = 0; i < 4; ++i) apply(R"({"ops":[{"op":"incr","path":"warmup"}]})");
@@ -129,6 +145,24 @@ TEST_F(FieldDefects, O08_ALateDeltaRollsNothingBack) {
   EXPECT_EQ(state(), R"({"attempts":1})");
 }
 
+// O12: entries without ids got other ids in a replay, so that later edits missed them.
+TEST_F(FieldDefects, O12_AReplayInventsNothing) {
+  apply(R"({"ops":[{"op":"append","path":"log","value":"一"},{"op":"append","path":"log","value":"二"}]})");
+  apply(R"({"append":{"log":"三"}})");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"unset","path":"log","entry":"1.1"}]})")), "applied");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"revert","path":"log","to":2}]})")), "applied");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"unset","path":"log","entry":"1.0"}]})")), "applied");  // the ids stay
+  blackboard::Board replayed;
+  for (const auto& event : events_) replayed.apply(event->version, codec::feed_event_of(*event).changes);
+  EXPECT_EQ(replayed.digest(), load().digest());
+  std::vector<std::string> ids;
+  for (const auto& [key, cell] : replayed.cells()) ids.push_back(mark_text(mark_from_id(key.id)));
+  EXPECT_EQ(ids, (std::vector<std::string>{"1.1", "2.0"}));
+  open();
+  EXPECT_EQ(state(), R"({"log":["二","三"]})");
+  EXPECT_TRUE(store_->verify(board_)->defects.empty());
+}
+
 // O13: the last digits of a large integer changed.
 TEST_F(FieldDefects, O13_AllSixtyFourBitsSurvive) {
   for (const std::string number :
@@ -195,6 +229,28 @@ TEST_F(FieldDefects, O15_AResentDeltaTakesEffectOnce) {
   EXPECT_EQ(says(apply(R"({"id":"D","ops":[{"op":"incr","path":"n","by":2}]})")), "!id_reused");
   EXPECT_EQ(says(apply(delta, "another actor")), "applied");
   EXPECT_EQ(state(), R"({"n":2})");
+}
+
+// RO4: a fact that contradicts another deleted it and was then dropped itself.
+TEST_F(FieldDefects, RO4_OfTwoContradictingFactsNeitherIsLost) {
+  apply(R"({"set":{"taste":"likes fish"}})", "ann");
+  apply(R"({"set":{"taste":"hates fish"}})", "bot");
+  EXPECT_EQ(state(), R"({"taste":"hates fish"})");
+  const auto snapshot = store_->snapshot();
+  const auto before = (*snapshot)->load(board_, std::nullopt, 1, SIZE_MAX);
+  EXPECT_EQ(codec::to_json(blackboard::state(*before, {now_, nullptr})), R"({"taste":"likes fish"})");
+  apply(R"({"base":1,"set":{"taste":"allergic to fish"}})", "ann");  // not knowing of the second
+  EXPECT_NE(fields().find(R"("conflicts":["hates fish"])"), std::string::npos);
+}
+
+// RO5: a rewind nulled the keys that came with the creation of a session, for only later deltas were replayed.
+TEST_F(FieldDefects, RO5_ARewindKeepsWhatWasThereFromTheBeginning) {
+  apply(R"({"set":{"k":1}})");
+  apply(R"({"set":{"k":2,"x":1}})");
+  apply(R"({"set":{"k":3},"unset":["x"]})");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"revert","path":"k","to":1},{"op":"revert","path":"x","to":1}]})")),
+            "applied,unchanged(echo)");
+  EXPECT_EQ(state(), R"({"k":1})");
 }
 
 // RO7: a patch said "replace" where the follower had nothing.

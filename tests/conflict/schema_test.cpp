@@ -176,6 +176,16 @@ TEST_F(BoardSchema, ANonAtomicDeltaLosesOnlyTheOpsThatBreakIt) {
   EXPECT_EQ(says(receipt), "rejected(schema_violation),applied");
 }
 
+TEST_F(BoardSchema, WhatARevertBringsBackIsHeldAgainstTheSchemaOfNow) {
+  apply(R"({"set":{"gpa":"好","phase":"planning"}})");
+  apply(R"({"set":{"gpa":3.5,"phase":"executing"}})");
+  declare_fields(
+      R"({"gpa":{"type":"number"},"phase":{"transitions":{"planning":["executing"],"executing":["done"]}}})");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"revert","path":"gpa","to":1}]})")), "!schema_violation");
+  EXPECT_EQ(says(apply(R"({"ops":[{"op":"revert","path":"phase","to":1}]})")), "!bad_transition");
+  EXPECT_EQ(state(), R"({"gpa":3.5,"phase":"executing"})");
+}
+
 // --- the op ---
 
 TEST_F(BoardSchema, TheDocumentIsACellThatReadsLeaveOutUnlessItIsNamed) {

@@ -201,6 +201,8 @@ class Generator:
 
     def plain(self):
         path = self.path()
+        if self.base > 0 and self.chance(0.12):
+            return self.revert()
         roll = self.random.random()
         if self.is_duel:
             roll *= 0.93
@@ -229,6 +231,13 @@ class Generator:
         lists = {"add": self.picks(ITEMS, 2), "remove": self.picks(ITEMS, 2), "reset": self.picks(ITEMS, 3)}
         wanted = [name for name, share in (("add", 0.75), ("remove", 0.5), ("reset", 0.2)) if self.chance(share)]
         return {name: lists[name] for name in wanted}
+
+    def revert(self):
+        """Mostly to a version that the writer had seen."""
+        version = self.random.randint(0, max(0, self.base - 1)) if self.chance(0.97) else self.board.version + 1
+        version = max(version, self.board.floor)  # the replay can refuse a delta at the floor, but not one op of it
+        way = {"to": version} if self.chance(0.6) else {"actor": self.pick(ACTORS), "since": version}
+        return {"op": "revert", "path": self.pick(self.paths * 2 + ["r"]), **way}
 
     def echo(self):
         """What the writer had seen, sent back whole, mostly with one change."""
@@ -279,6 +288,8 @@ class Generator:
         form = {}
         for _ in range(self.random.randint(1, 4)):
             op = self.plain()
+            while op["op"] == "revert":  # has no short form
+                op = self.plain()
             if op["op"] == "unset":
                 form.setdefault("unset", []).append(op["path"])
             elif op["op"] == "patch":

@@ -190,6 +190,7 @@ class Sibling(NamedTuple):
 class Element(NamedTuple):
     value: Any
     dots: tuple
+    first: tuple  # version, op and place of the addition that made it present: its place in the order
 
 
 class Register(NamedTuple):
@@ -200,7 +201,10 @@ class Register(NamedTuple):
         return Register(tuple(s for s in self.siblings if s.dot.expires > now))
 
     def shown(self):
-        return max(self.siblings, key=lambda s: (s.dot.base, s.dot.version))
+        return max(self.siblings, key=lambda s: (s.dot.base, s.dot.version, s.dot.index))
+
+    def conflicts(self):
+        return sorted((s for s in self.siblings if s is not self.shown()), key=lambda s: (s.dot.version, s.dot.index))
 
     def value(self):
         return self.shown().value
@@ -211,7 +215,7 @@ class Set(NamedTuple):
     kind = "set"
 
     def live(self, now):
-        alive = {key: Element(e.value, tuple(d for d in e.dots if d.expires > now)) for key, e in self.elements.items()}
+        alive = {key: e._replace(dots=tuple(d for d in e.dots if d.expires > now)) for key, e in self.elements.items()}
         return Set({key: element for key, element in alive.items() if element.dots})
 
     def value(self):
@@ -342,7 +346,7 @@ class Op:
 SHORT_VERBS = ("unset", "set", "patch", "incr", "max", "min", "append")  # unset first, so that a later set stands
 SHORT_MEMBER = {"set": "value", "incr": "by", "max": "value", "min": "value", "append": "value"}
 POINTER_VERBS = {"add": "set", "replace": "set", "remove": "unset", "move": "move", "copy": "copy", "test": "test"}
-VERBS = ("set", "patch", "incr", "max", "min", "append", "unset", "accept", "dismiss")
+VERBS = ("set", "patch", "incr", "max", "min", "append", "unset", "accept", "dismiss", "revert")
 
 
 def raw_ops(delta):
@@ -407,6 +411,7 @@ class Board:
         self.clock = 0            # the time of the judgement
         self.event_time = 0       # of the newest version; a clock set back revives nothing
         self.history = [State()]  # one whole state per version
+        self.actors = [None]      # who made it
         self.receipts = {}        # (actor, delta id) → (canonical payload, receipt)
 
     @property
@@ -467,6 +472,7 @@ class Board:
             return receipt
         if receipt["version"] > self.version:
             self.history.append(draft)
+            self.actors.append(actor)
             self.event_time = self.clock
         if key[1] is not None:
             self.receipts[key] = (payload, receipt)
@@ -492,9 +498,8 @@ def describe(leaf):
     if isinstance(leaf, Register):
         shown = leaf.shown()
         told.update(confidence=CONFIDENCES[shown.dot.rank], version=shown.dot.version)
-        others = sorted((s for s in leaf.siblings if s is not shown), key=lambda s: s.dot.version)
-        if others:
-            told["conflicts"] = [s.value for s in others]
+        if leaf.conflicts():
+            told["conflicts"] = [s.value for s in leaf.conflicts()]
     return told
 
 
@@ -743,6 +748,13 @@ class Judgement:
 
     form_dismiss = form_accept
 
+    def form_revert(self, op):
+        to, actor, since = (op.raw.get(name) for name in ("to", "actor", "since"))
+        if (to is not None) == (actor is not None and since is not None) or (to is None) != (actor is not None):
+            raise Refusal("bad_value")
+        if not is_count(since if to is None else to) or to is None and not (isinstance(actor, str) and is_segment(actor)):
+            raise Refusal("bad_value")
+
     def form_move(self, op):
         if op.path != op.origin and is_at_or_below(op.path, op.origin):
             raise Refusal("bad_path")  # nothing moves into itself
@@ -780,7 +792,7 @@ class Judgement:
             if add or remove or reset is not None:
                 named = {canonical(item) for item in [*add, *remove, *(reset or [])]}
                 claims.patches[op.path] = (named, reset is not None)
-        if op.verb == "unset" and "entry" not in op.raw:
+        if op.verb == "unset" and "entry" not in op.raw or op.verb == "revert":
             claims.subtrees.add(op.path)
         if op.verb == "move" and op.origin != op.path:
             claims.subtrees.add(op.origin)
@@ -959,9 +971,9 @@ class Judgement:
             if any(d.rank <= dot.rank for d in old):
                 changed = True
                 keep_element(elements, key, [d for d in dots if d.version > dot.base or d.rank > dot.rank])
-        for key, item in wanted.items():
-            known = elements.get(key, Element(item, ()))  # the form of the first addition stays
-            elements[key] = Element(known.value, (*(d for d in known.dots if d.rank > dot.rank), dot))
+        for place, (key, item) in enumerate(wanted.items()):
+            known = elements.get(key, Element(item, (), (dot.version, dot.index, place)))  # the form of the first addition stays
+            elements[key] = known._replace(dots=(*(d for d in known.dots if d.rank > dot.rank), dot))
         if changed:
             self.put(path, Set(elements), dot)
         return self.gate(path, "remove", blocked, dot, changed, reasons)
@@ -1135,7 +1147,8 @@ class Judgement:
     def unset_log(self, path, leaf, dot):
         if any(e.dot.rank > dot.rank for e in leaf.entries):
             return self.hold(path, "unset", None, dot)
-        kept = tuple(e for e in leaf.entries if e.dot.version > dot.base)
+        known = {id_of(e.dot) for e in self.entries_seen(path)}
+        kept = tuple(e for e in leaf.entries if e.dot.version > dot.base or id_of(e.dot) not in known)
         if len(kept) == len(leaf.entries):
             return unchanged("not_seen")
         self.put(path, Log(kept), dot)
@@ -1146,15 +1159,96 @@ class Judgement:
         leaf = self.draft.leaf(op.path, self.now)
         if leaf and leaf.kind != "log":
             raise Refusal("kind_mismatch", path_text(op.path))
-        found = [e for e in (leaf.entries if leaf else ()) if f"{e.dot.version}.{e.dot.index}" == name]
+        found = [e for e in (leaf.entries if leaf else ()) if id_of(e.dot) == name]
         if not found:
             return unchanged("absent")
-        if found[0].dot.version > dot.base:
+        if found[0].dot.version > dot.base or name not in map(id_of, (e.dot for e in self.entries_seen(op.path))):
             return unchanged("not_seen")
         if found[0].dot.rank > dot.rank:
             return self.hold(op.path, "unset", name, dot)
         self.put(op.path, Log(tuple(e for e in leaf.entries if e not in found)), dot)
         return Result("applied")
+
+    def entries_seen(self, path):
+        """An entry that a revert brought back keeps its key, so its age alone does not tell whether it was seen."""
+        seen = self.seen.leaf(path, self.now)
+        return seen.entries if isinstance(seen, Log) else ()
+
+    # -- Revert
+
+    def judge_revert(self, op):
+        return combine(self.revert_leaves(op) or {op.path: self.revert_nothing(op)})
+
+    def revert_nothing(self, op):
+        self.permit(op, op.path, HIGHEST)
+        return unchanged("echo")
+
+    def revert_leaves(self, op):
+        version = op.raw["to"] if op.raw.get("to") is not None else op.raw["since"]
+        if version > self.base:
+            raise Refusal("future_base", path_text(op.path))
+        if version < self.board.floor:
+            raise Refusal("base_too_old", path_text(op.path))
+        results, leaves = {}, []
+        for path, cells in sorted(self.cells_to_revert(op, version).items()):
+            cells = {name: pair for name, pair in cells.items() if not self.is_void_cell(op, path, name, pair)}
+            if not cells:
+                results[path] = unchanged("overridden")
+                continue
+            if not self.may_read(path):
+                try:
+                    self.permit(op, path, HIGHEST)
+                except Refusal:
+                    raise Refusal("forbidden", path_text(op.path)) from None
+            leaves.append(LeafRevert(self, op, path, cells, self.permit(op, path, HIGHEST)))
+        for leaf in leaves:
+            leaf.take_away()
+        for leaf in leaves:
+            leaf.bring_back()
+            results[leaf.path] = leaf.result()
+        return results
+
+    def is_void_cell(self, op, path, name, pair):
+        cell = pair[0] or pair[1]
+        if isinstance(cell, Register):
+            return self.is_void(op, path)
+        return name[0] == "element" and self.is_void_element(op, path, name[1])
+
+    def cells_to_revert(self, op, version):
+        """path → {name of a cell: (as it shall be, as the writer saw it)}, for those that say something else."""
+        history, found = self.board.history, {}
+        states = history[version:self.base + 1]
+        for path in {path for state in states for path in (*state.cells, *state.suggestions) if is_at_or_below(path, op.path)}:
+            seen = cells_at(self.seen, path, self.now)
+            for name in {name for state in states for name in cells_at(state, path, -math.inf)}:
+                target = cells_at(history[version], path, self.now).get(name)
+                if op.raw.get("to") is None:
+                    target = self.without_actor(op, path, name, seen.get(name), version)
+                if saying(target) != saying(seen.get(name)):
+                    found.setdefault(path, {})[name] = (target, seen.get(name))
+        return found
+
+    def without_actor(self, op, path, name, seen, since):
+        """The cell before the unbroken run of the actor's changes; of a counter, without what the actor added."""
+        raw = [cells_at(state, path, -math.inf).get(name) for state in self.board.history[:self.base + 1]]
+        changes = [v for v in range(self.base, since, -1) if raw[v] != raw[v - 1]]
+        mine = [self.board.actors[v] == op.raw["actor"] for v in changes]
+        others = mine.index(False) if False in mine else len(mine)
+        before = cells_at(self.board.history[changes[others - 1] - 1], path, self.now).get(name) if others else seen
+        if others == len(mine) or not is_counter(seen) or not is_counter(before):
+            return before
+        added = 0
+        for version, is_mine in zip(changes, mine):
+            if not is_counter(raw[version]):
+                break  # what was counted before went then
+            start = raw[version - 1].number if is_counter(raw[version - 1]) else self.initial(path)
+            added += raw[version].number - start if is_mine else 0
+        if not INT_MIN <= seen.number - added <= INT_MAX:
+            raise Refusal("out_of_bounds", path_text(path))
+        return seen._replace(number=seen.number - added, rank=before.rank)
+
+    def initial(self, path):
+        return self.board.rule(path, "initial", 0)
 
     # -- Suggestions
 
@@ -1177,6 +1271,9 @@ class Judgement:
 
     def carry_out(self, op, suggestion):
         """Does what was suggested, as a write of the accepting actor."""
+        leaf = self.draft.leaf(op.path, self.now)
+        if suggestion.op == "set" and leaf and leaf.kind in ("max", "min"):
+            return self.set_extremum(op, leaf, suggestion.value)
         if suggestion.op == "set":
             return self.set_leaf(op, op.path, suggestion.value, direct=True)
         if suggestion.op == "remove":
@@ -1184,6 +1281,16 @@ class Judgement:
         if suggestion.value is not None:
             return self.unset_entry(op, suggestion.value)
         return self.unset_leaf(op, op.path) if self.draft.leaf(op.path, self.now) else unchanged("absent")
+
+    def set_extremum(self, op, leaf, value):
+        """What a revert had suggested; it may lead back."""
+        dot = self.dot(op, self.permit(op, op.path))
+        if leaf.rank > dot.rank:
+            return self.hold(op.path, "set", value, dot)
+        if leaf.version > dot.base:
+            return unchanged("not_seen")
+        self.put(op.path, leaf._replace(number=value, rank=dot.rank, version=dot.version), dot)
+        return Result("applied")
 
     def judge_dismiss(self, op):
         self.permit(op, op.path)
@@ -1211,12 +1318,12 @@ class Judgement:
 
     # -- What all kinds share
 
-    def permit(self, op, path):
+    def permit(self, op, path, unwritten=STATED):
         """The rank at which the op writes this path."""
         cap = self.board.cap(self.actor, op.right, path)
         if cap is None or op.explicit is not None and op.explicit > cap:
             raise Refusal("forbidden", path_text(path))
-        return min(STATED, cap) if op.explicit is None else op.explicit
+        return min(unwritten, cap) if op.explicit is None else op.explicit
 
     def permit_unnamed(self, op, path):
         """As permit, but the refusal does not name a path that the actor may not read."""
@@ -1283,6 +1390,293 @@ class Judgement:
             dot = leaf.shown().dot
             current.update(version=dot.version, confidence=CONFIDENCES[dot.rank], actor=dot.actor)
         return result._replace(current=current)
+
+
+def is_counter(cell):
+    return isinstance(cell, Number) and cell.kind == "counter"
+
+
+def id_of(dot):
+    return f"{dot.version}.{dot.index}"
+
+
+def cells_at(state, path, now):
+    """The cells of one field, by name; a set and a log have one for each element and entry. `now` -inf: expired ones too."""
+    leaf = state.leaf(path, now)
+    cells = {("suggestion", s.id): s for s in state.suggestions.get(path, ())}
+    if isinstance(leaf, Set):
+        cells |= {("element", key): element for key, element in leaf.elements.items()}
+    elif isinstance(leaf, Log):
+        cells |= {("entry", id_of(entry.dot)): entry for entry in leaf.entries}
+    elif leaf:
+        cells["leaf", ""] = leaf
+    return cells
+
+
+def saying(cell):
+    """What a reader hears of a cell: values, confidences, order and expiry, but neither versions nor actors."""
+    said = lambda s: (canonical(s.value), s.dot.rank, s.dot.expires)
+    if isinstance(cell, Register):
+        return "register", *map(said, in_order_of_sight(cell))
+    if isinstance(cell, Number):
+        return cell.kind, canonical(cell.number), cell.rank
+    if isinstance(cell, Element):
+        return "element", cell.first, *((d.rank, d.expires) for d in cell.dots)
+    if isinstance(cell, Suggestion):
+        return "suggestion", cell.op, canonical(cell.value), cell.rank
+    return cell and ("entry", said(cell))
+
+
+def in_order_of_sight(register):
+    return [*register.conflicts(), register.shown()]
+
+
+class LeafRevert:
+    """One leaf on its way back: takes away what has come since, then brings back what was there."""
+
+    def __init__(self, judgement, op, path, cells, rank):
+        self.judgement, self.op, self.path, self.cells, self.rank = judgement, op, path, cells, rank
+        self.draft, self.base, self.now = judgement.draft, judgement.base, judgement.now
+        self.outcome, self.reasons, self.held, self.gated = "unchanged", [], [], False
+
+    def result(self):
+        if self.outcome == "unchanged" and self.held:
+            self.outcome = "held"
+        if self.outcome != "unchanged":
+            return Result(self.outcome, held=tuple(self.held))
+        return unchanged(*(self.reasons or ["echo"]), gated=self.gated)
+
+    def dot(self, rank, number=0, expires=math.inf):
+        index = self.op.index if number == 0 else 1024 + self.op.index * (256 + 4096) + number - 1
+        return Dot(self.judgement.version, index, self.base, min(rank, self.rank), self.judgement.actor, expires)
+
+    def hold_back(self, verb, value, rank):
+        dot = self.dot(rank, 256 + len(self.held) if self.held else 0)
+        name = self.judgement.suggest(self.path, verb, value, dot)
+        self.gated = True
+        if name:
+            self.held.append(name)
+        else:
+            self.reasons.append("repeated")
+
+    def leaf(self):
+        return self.draft.leaf(self.path, self.now)
+
+    def put(self, cell):
+        self.draft.cells[self.path] = cell
+        self.draft.changed[self.path] = self.judgement.version
+        self.outcome = self.outcome if self.outcome == "kept_both" else "applied"
+
+    # -- Taking away
+
+    def take_away(self):
+        unremoved = []  # elements
+        for name, (target, seen) in sorted(self.cells.items(), key=self.order):
+            if name[0] == "suggestion":
+                self.set_suggestion(name[1], target)
+            elif name[0] == "element" and target is None:
+                unremoved += self.take_element_away(name[1])
+            elif name[0] == "entry" and target is None:
+                self.take_entry_away(name[1])
+            elif name[0] == "leaf" and (target is None or seen and target.kind != seen.kind):
+                self.take_leaf_away()
+        if unremoved:
+            unremoved.sort(key=lambda element: element.first)
+            self.hold_back("remove", [element.value for element in unremoved], self.rank)
+
+    def order(self, item):
+        """The leaf, elements by their places, entries and suggestions by their ids."""
+        kind, name = item[0]
+        if kind == "element":
+            return 1, (item[1][1] or item[1][0]).first
+        return ("leaf", "element", "entry", "suggestion").index(kind), tuple(map(int, name.split("."))) if name else ()
+
+    def set_suggestion(self, name, target):
+        known = self.draft.suggestions.get(self.path, ())
+        there = any(s.id == name for s in known)
+        if there == (target is not None):
+            self.reasons.append("echo")
+            return
+        known = tuple(s for s in known if s.id != name) + ((target,) if target else ())
+        self.draft.suggestions[self.path] = tuple(sorted(known, key=lambda s: (s.version, s.index))[-SUGGESTIONS_MAX:])
+        self.outcome = "applied"
+
+    def take_element_away(self, key):
+        leaf = self.leaf()
+        element = leaf.elements.get(key) if isinstance(leaf, Set) else None
+        if element is None:
+            self.reasons.append("absent")
+            return []
+        old = [d for d in element.dots if d.version <= self.base]
+        gone = [d for d in old if d.rank <= self.rank]
+        if gone:
+            elements = dict(leaf.elements)
+            keep_element(elements, key, [d for d in element.dots if d not in gone])
+            self.put(Set(elements))
+        elif len(gone) == len(old):
+            self.reasons.append("not_seen")
+        return [element] if len(gone) < len(old) else []
+
+    def take_entry_away(self, name):
+        leaf = self.leaf()
+        found = [e for e in leaf.entries if id_of(e.dot) == name] if isinstance(leaf, Log) else []
+        if not found:
+            self.reasons.append("absent")
+        elif found[0].dot.version > self.base:
+            self.reasons.append("not_seen")
+        elif found[0].dot.rank > self.rank:
+            self.hold_back("unset", name, self.rank)
+        else:
+            self.put(Log(tuple(e for e in leaf.entries if e is not found[0])))
+
+    def take_leaf_away(self):
+        leaf = self.leaf()
+        if leaf is None or isinstance(leaf, (Set, Log)):
+            self.reasons.append("absent")
+        elif isinstance(leaf, Register):
+            old = [s for s in leaf.siblings if s.dot.version <= self.base]
+            gone = [s for s in old if s.dot.rank <= self.rank]
+            if gone:
+                self.put(Register(tuple(s for s in leaf.siblings if s not in gone)))
+            if len(old) < len(leaf.siblings):
+                self.reasons.append("not_seen")
+            if len(gone) < len(old):
+                self.hold_back("unset", None, self.rank)
+        elif leaf.rank > self.rank:
+            self.hold_back("unset", None, self.rank)
+        elif leaf.version <= self.base:
+            self.put(None)
+        else:
+            self.spare_what_is_newer(leaf)
+
+    def spare_what_is_newer(self, leaf):
+        seen = self.judgement.seen.leaf(self.path, self.now)
+        if leaf.kind != "counter" or seen is None or seen.kind != "counter" or seen.number == 0:
+            self.reasons.append("not_seen")
+        else:
+            rest = self.judgement.bounded(self.path, leaf.number - seen.number)
+            self.put(leaf._replace(number=rest, version=self.judgement.version))
+
+    # -- Bringing back
+
+    def bring_back(self):
+        place, brought = None, None
+        for name, (target, seen) in sorted(self.cells.items(), key=self.order):
+            if target is None or name[0] == "suggestion":
+                continue
+            kind = {"element": "set", "entry": "log"}.get(name[0]) or target.kind
+            if kind != brought:
+                self.judgement.check_place(self.path, kind)
+                leaf = self.leaf()
+                if leaf and leaf.kind != kind:
+                    raise Refusal("kind_mismatch", path_text(self.path))
+            brought = kind
+            if kind == "register":
+                self.bring_register_back(target)
+            elif kind == "counter":
+                self.bring_counter_back(target, seen)
+            elif kind in ("max", "min"):
+                self.bring_extremum_back(target)
+            elif kind == "set":
+                self.bring_element_back(name[1], target, seen)
+            else:
+                self.bring_entry_back(name[1], target)
+        if brought == "log" and self.leaf():
+            entries = self.leaf().entries
+            self.draft.cells[self.path] = Log(entries[-self.judgement.board.rule(self.path, "keep", len(entries)):])
+
+    def bring_register_back(self, target):
+        back = [Sibling(s.value, self.dot(s.dot.rank, number, s.dot.expires))
+                for number, s in enumerate(in_order_of_sight(target))]
+        rank = back[0].dot.rank
+        mode = self.judgement.board.rule(self.path, "on_conflict", "keep_both")
+        leaf = self.leaf()
+        surer, beside, weaker = [], [], []
+        for sibling in leaf.siblings if leaf else ():
+            is_new = sibling.dot.version > self.base
+            if sibling.dot.rank > self.rank or is_new and sibling.dot.rank > rank:
+                surer.append(sibling)
+            elif not is_new or any(equal(s.value, sibling.value) for s in back):
+                continue
+            elif sibling.dot.rank < rank:
+                weaker.append(sibling)
+            elif mode == "reject":
+                raise Refusal("stale", path_text(self.path))
+            elif mode == "first":
+                surer.append(sibling)
+            elif mode == "keep_both":
+                beside.append(sibling)
+        if surer:
+            for sibling in back:
+                if any(equal(s.value, sibling.value) for s in surer):
+                    self.reasons.append("repeated")
+                else:
+                    self.hold_back("set", sibling.value, rank)
+            return
+        if len(beside) + len(back) > SIBLINGS_MAX:
+            raise Refusal("too_large", path_text(self.path))
+        for sibling in weaker:
+            self.judgement.suggest(self.path, "set", sibling.value, sibling.dot)
+        self.put(Register((*beside, *back)))
+        if beside:
+            self.outcome = "kept_both"
+
+    def bring_counter_back(self, target, seen):
+        initial = self.judgement.initial(self.path)
+        was = seen.number if isinstance(seen, Number) and seen.kind == "counter" else initial
+        if not INT_MIN <= target.number - was <= INT_MAX:
+            raise Refusal("out_of_bounds", path_text(self.path))
+        leaf = self.leaf()
+        total = self.judgement.bounded(self.path, (leaf.number if leaf else initial) + target.number - was)
+        rank = min(target.rank, self.rank)
+        if leaf and (leaf.version > self.base or leaf.rank > self.rank):
+            rank = max(rank, leaf.rank)
+        self.put(Number("counter", total, rank, self.judgement.version))
+
+    def bring_extremum_back(self, target):
+        leaf, rank = self.leaf(), min(target.rank, self.rank)
+        if leaf and leaf.version > self.base:
+            if target.number <= leaf.number if target.kind == "max" else target.number >= leaf.number:
+                self.reasons.append("not_seen")
+                return
+            rank = max(rank, leaf.rank)
+        elif leaf and leaf.rank > self.rank:
+            self.hold_back("set", target.number, rank)
+            return
+        self.put(Number(target.kind, target.number, rank, self.judgement.version))
+
+    def bring_element_back(self, key, target, seen):
+        leaf = self.leaf()
+        elements = dict(leaf.elements) if leaf else {}
+        there, first, kept = elements.get(key), target.first, []
+        if there:
+            if any(d.version <= self.base and d.rank > self.rank for d in there.dots):
+                self.reasons.append("repeated")
+                return
+            if not isinstance(seen, Element) or seen.first != there.first:
+                first = there.first
+            kept = [d for d in there.dots if d.version > self.base]
+        fresh = []
+        for was in target.dots:
+            dot = self.dot(was.rank, len(fresh), was.expires)
+            if not fresh or dot.rank < fresh[-1].rank:
+                fresh.append(dot)
+            else:
+                fresh[-1] = fresh[-1]._replace(expires=max(fresh[-1].expires, dot.expires))
+        kept = [d for d in kept if d.rank > fresh[0].rank]
+        elements[key] = Element(target.value, (*kept, *fresh), first)
+        self.put(Set(dict(sorted(elements.items(), key=lambda item: item[1].first))))
+
+    def bring_entry_back(self, name, target):
+        leaf = self.leaf()
+        entries = list(leaf.entries) if leaf else []
+        there = [e for e in entries if id_of(e.dot) == name]
+        if there and there[0].dot.rank > self.rank:
+            self.reasons.append("repeated")
+            return
+        back = Sibling(target.value, target.dot._replace(rank=min(target.dot.rank, self.rank)))
+        entries = [e for e in entries if e not in there] + [back]
+        self.put(Log(tuple(sorted(entries, key=lambda e: (e.dot.version, e.dot.index)))))
 
 
 def guarded_path(text):

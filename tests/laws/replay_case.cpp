@@ -33,6 +33,9 @@ class TrimmedView final : public conflict::BoardView {
   std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override {
     return view_.cell_as_of(key, version);
   }
+  std::optional<conflict::CellChange> change_at(const CellKey& key, Version version) const override {
+    return view_.change_at(key, version);
+  }
   void parts(const Path& path, Part part, const PartVisitor& visit) const override { view_.parts(path, part, visit); }
 
  private:
