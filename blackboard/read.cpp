@@ -133,7 +133,8 @@ class FieldGatherer {
   std::vector<FieldView> views_;
 };
 
-// Calls visit(path, live cell) for each cell at and below `path` that the reader may see, in key order.
+// Calls visit(path, live cell) for each cell at and below `path` that the reader may see, in key order. Reserved
+// subtrees are shown to who names them.
 template <class Visit>
 void for_each_live(const Board& board, const std::optional<Path>& path, const Reader& reader, Visit visit) {
   const Sight sight(reader);

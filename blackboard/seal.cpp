@@ -68,6 +68,7 @@ Receipt receipt_of(const Event& event, const std::string& epoch) {
   receipt.epoch = epoch;
   receipt.version = event.version;
   receipt.ops = event.results;
+  receipt.completeness = event.completeness;
   return receipt;
 }
 

@@ -103,7 +103,7 @@ Answer Query::log() {
 }
 
 Answer Query::context() {
-  const auto request = context::request_from_value(question_.request);
+  auto request = context::request_from_value(question_.request);
   const auto told = [](const context::ContextError& error) {
     ErrorInfo info =
         error_of(error.code == "over_budget" ? ErrorCode::too_large : ErrorCode::bad_request, error.message);
@@ -111,6 +111,7 @@ Answer Query::context() {
     return tl::unexpected(std::move(info));
   };
   if (!request) return told(request.error());
+  context::pin_declared(*request, *schema_.schema);
   const auto moment = this->moment();
   if (!moment) return tl::unexpected(moment.error());
   const auto board = load(*moment);

@@ -53,13 +53,20 @@ Change reserved_register(const VerbRequest& request, const Path& path, Value val
   return {leaf_key(path), RegisterCell{{{std::move(value), dot}}}};
 }
 
+// Of the writer on another board; what is personal or secret there counts too.
+Result<Rights> rights_on(const VerbRequest& request, const std::string& board) {
+  const auto schema = request.schema_of(board);
+  if (!schema) return tl::unexpected(schema.error());
+  return request.roles.rights_of(request.stamp.actor, board).under((*schema)->schema);
+}
+
 const Op& op_of(const VerbRequest& request) { return request.delta.ops.front(); }
 
 // What every delta is asked first: epoch, base, expect.
 std::optional<ErrorInfo> check_guards(const VerbRequest& request, const BoardView& view, const Rights& rights) {
   Delta guards = request.delta;
   guards.ops.clear();
-  const auto judged = conflict::judge(view, request.schema, rights, guards, request.stamp);
+  const auto judged = conflict::judge(view, *request.schema, rights, guards, request.stamp);
   return judged ? std::nullopt : std::optional(judged.error());
 }
 
@@ -133,8 +140,9 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
   }
   const auto parent = request.transaction.head(named->board);
   if (!parent) return tl::unexpected(parent.error());
-  const Rights there = request.roles.rights_of(request.stamp.actor, named->board);
-  if (!there.may_read_everything()) {
+  const auto there = rights_on(request, named->board);
+  if (!there) return tl::unexpected(there.error());
+  if (!there->may_read_everything()) {
     return VerbVerdict(
         refused(delta, ErrorCode::forbidden,
                 fmt::format("{} may not read all of {}, so it can not be forked", request.stamp.actor, named->board)));
@@ -268,7 +276,8 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
     return VerbVerdict(
         refused(delta, ErrorCode::bad_value, fmt::format("{} is no fork of {}", named->board, delta.board)));
   }
-  const Rights there = request.roles.rights_of(request.stamp.actor, named->board);
+  const auto there = rights_on(request, named->board);
+  if (!there) return tl::unexpected(there.error());
   const auto touched = request.transaction.own_fields(named->board, limits::delta_leaves_max + 1);
   if (!touched) return tl::unexpected(touched.error());
   const BoardView& fork = request.transaction.view(named->board);
@@ -284,7 +293,7 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
   std::vector<Path> paths;
   for (const Path& path : *touched) {
     if (path.is_reserved()) continue;
-    if (!there.may_read(path)) {
+    if (!there->may_read(path)) {
       return VerbVerdict(
           refused(delta, ErrorCode::forbidden,
                   fmt::format("{} may not read all that was written to {}", request.stamp.actor, named->board)));
@@ -310,7 +319,7 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
                                            limits::delta_ops_max)));
   }
   if (merged.source.empty()) merged.source = {"merge", fmt::format("{}@{}", named->board, version), {}, {}};
-  auto judged = conflict::judge(request.transaction.view(delta.board), request.schema, rights, merged, request.stamp);
+  auto judged = conflict::judge(request.transaction.view(delta.board), *request.schema, rights, merged, request.stamp);
   if (!judged) return VerbVerdict(tl::unexpected(std::move(judged.error())));
   return VerbJudgement{std::move(merged), std::move(*judged)};
 }
@@ -357,7 +366,7 @@ std::optional<Verb> board_verb_of(const Delta& delta) {
 Result<VerbVerdict> judge_board_verb(const VerbRequest& request) {
   const Delta& delta = request.delta;
   const Op& op = op_of(request);
-  const Rights rights = request.roles.rights_of(request.stamp.actor, delta.board);
+  const Rights rights = request.roles.rights_of(request.stamp.actor, delta.board).under(request.schema);
   const BoardView& view = request.transaction.view(delta.board);
   if (auto error = check_guards(request, view, rights)) return VerbVerdict(tl::unexpected(std::move(*error)));
   const auto path = Path::parse(op.path);

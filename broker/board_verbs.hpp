@@ -5,6 +5,7 @@
 #include <tl/expected.hpp>
 
 #include "blackboard/store/store.hpp"
+#include "broker/schema_scope.hpp"
 #include "common/model/rights.hpp"
 
 namespace tafel::broker {
@@ -15,9 +16,10 @@ std::optional<Verb> board_verb_of(const Delta& delta);
 struct VerbRequest {
   store::Batch& transaction;
   const RoleTable& roles;
-  const Schema& schema;
+  const std::shared_ptr<const Schema>& schema;  // of the delta's board
   const Delta& delta;
   const conflict::Stamp& stamp;
+  StoredScope::SchemaOf schema_of;  // of any board
 };
 
 struct VerbJudgement {

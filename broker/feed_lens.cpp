@@ -30,7 +30,11 @@ std::string Lens::encode(const Event& event) const {
     seen.delta_id = event.delta_id;
     seen.base = event.base;
     seen.source = event.source;
+    seen.completeness = event.completeness;
   }
+  if (seen.completeness)
+    std::erase_if(seen.completeness->missing,
+                  [&](const auto& missing) { return !rights_.may_read_path(missing.path); });
   return codec::encode_feed_event(seen);
 }
 

@@ -10,6 +10,7 @@
 #include "broker/answers.hpp"
 #include "broker/feed_table.hpp"
 #include "broker/queries.hpp"
+#include "broker/schemas.hpp"
 #include "common/base/check.hpp"
 #include "common/base/limits.hpp"
 
@@ -66,6 +67,8 @@ struct FeedService::State {
   void publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send);
   void forget_before(FollowedBoard& board, Version version);
   void publish_board(FollowedBoard& board, const Send& send);
+  void outdate(const Event& event);
+  bool is_open(const std::string& board);
   void publish_run(FollowedBoard& board, Events run, const Send& send);
   SendResult deliver(Subscription& subscription, Version first, RunPages& run_pages, const Send& send);
   static void keep_tail(FollowedBoard& board, Events run, RunPages& run_pages);
@@ -88,7 +91,8 @@ struct FeedService::State {
   Sessions sessions;
   FeedTable table;
   FeedPages pages;
-  std::set<PeerId> gone;  // found so while others were being served
+  std::map<std::string, bool> open_boards;  // whose schemas were looked at; none once a schema has changed
+  std::set<PeerId> gone;                    // found so while others were being served
   Stats stats;
 };
 
@@ -145,6 +149,12 @@ std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, con
   if (asked->from < floor)
     return encoded(codec::message::resync, message.id, {{"board", asked->board}, {"floor", floor}});
 
+  if (rights.needs_schema()) {
+    const auto schema = read_schema(**snapshot, asked->board);
+    if (!schema) return refuse(error_of(schema.error()));
+    rights = rights.under(schema->schema);
+  }
+
   if (older != nullptr) table.remove(*older);
   std::vector<Path> paths;
   for (const std::string& text : asked->paths) paths.push_back(*Path::parse(text));
@@ -168,6 +178,7 @@ std::string FeedService::State::unsubscribe(const PeerId& peer, const codec::Mes
 
 void FeedService::State::publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send) {
   std::vector<FollowedBoard*> boards;
+  for (const auto& event : events) outdate(*event);
   for (const auto& event : events) {
     FollowedBoard* board = table.find_board(event->board);
     if (board == nullptr) continue;
@@ -177,6 +188,35 @@ void FeedService::State::publish(const std::vector<std::shared_ptr<const Event>>
   }
   for (FollowedBoard* board : boards) publish_board(*board, send);
   drop_gone();
+}
+
+// A schema says what is personal or secret. Followers who might see more or less than before begin anew.
+void FeedService::State::outdate(const Event& event) {
+  const auto speaks_of = [&](std::string_view path) {
+    return std::any_of(event.changes.begin(), event.changes.end(), [&](const LoggedChange& logged) {
+      return logged.change.key.path.is_reserved() && logged.change.key.path.text() == path;
+    });
+  };
+  if (speaks_of(schema_of_board) || speaks_of(schema_of_below)) open_boards.clear();
+  if (speaks_of(schema_of_board)) table.outdate(event.board);
+  if (!speaks_of(schema_of_below)) return;
+  std::vector<std::string> below;
+  for (const auto& [id, board] : table.boards()) {
+    if (lies_below(id, event.board)) below.push_back(id);
+  }
+  for (const std::string& id : below) table.outdate(id);
+}
+
+bool FeedService::State::is_open(const std::string& board) {
+  const Rights rights = roles.rights_of("*", board);
+  if (!rights.may_read_everything() || !rights.needs_schema()) return rights.may_read_everything();
+  if (const auto known = open_boards.find(board); known != open_boards.end()) return known->second;
+  const auto snapshot = store.snapshot();
+  if (!snapshot) return false;
+  const auto schema = read_schema(**snapshot, board);
+  if (!schema) return false;
+  if (open_boards.size() >= limits::schema_kept_boards_max) open_boards.clear();
+  return open_boards[board] = rights.under(schema->schema).may_read_everything();
 }
 
 // Nothing encoded of the versions before may be sent any more: it may hold what was erased.
@@ -267,6 +307,7 @@ SendResult FeedService::State::advance(Subscription& subscription, const Send& s
     if (const auto result = send_to(peer, message, send); result != SendResult::sent) return result;
     subscription.is_announced = true;
   }
+  if (subscription.is_outdated) return resync(subscription, send);
   if (subscription.position < board.known) return feed(subscription, send);
   const std::string message =
       encoded(codec::message::live, 0, {{"board", board.id}, {"version", subscription.position}});
@@ -420,6 +461,8 @@ std::vector<Outbound> FeedService::handle(const std::vector<Inbound>& messages, 
 void FeedService::publish(const std::vector<std::shared_ptr<const Event>>& events, const Send& send) {
   state_->publish(events, send);
 }
+
+bool FeedService::is_open(const std::string& board) { return state_->is_open(board); }
 
 bool FeedService::catch_up(const Send& send) { return state_->catch_up(send); }
 

@@ -39,6 +39,8 @@ class FeedService {
   // Once a second: tells every peer with subscriptions what it was sent, forgets silent sessions without subscriptions.
   void heartbeat(std::int64_t steady_ms, const Send& send);
   const Stats& stats() const;
+  // Whether an actor without any name may see all of the board. Ask after `publish` of the same events.
+  bool is_open(const std::string& board);
 
  private:
   struct State;

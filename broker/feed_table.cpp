@@ -18,11 +18,12 @@ Subscription& FeedTable::add(const PeerId& peer, const std::string& board_id, st
   follower.peer = peer;
   FollowedBoard& board = boards_[board_id];
   board.id = board_id;
+  const bool depends_on_schema = rights.needs_schema();
   auto lens = lens_for(board, std::move(paths), std::move(rights), actor);
   ++board.subscriptions;
   if (lens->is_whole()) ++board.whole_subscriptions;
-  auto made =
-      std::make_unique<Subscription>(Subscription{follower, board, std::move(lens), from, 0, 0, false, false, 0});
+  auto made = std::make_unique<Subscription>(
+      Subscription{follower, board, std::move(lens), from, 0, 0, false, false, 0, depends_on_schema, false});
   Subscription& subscription = *made;
   const bool is_new = follower.subscriptions.emplace(board_id, std::move(made)).second;
   TAFEL_CHECK(is_new, "a peer has one subscription to a board");
@@ -83,6 +84,19 @@ Subscription* FeedTable::find(const PeerId& peer, const std::string& board) {
   if (follower == nullptr) return nullptr;
   const auto found = follower->subscriptions.find(board);
   return found == follower->subscriptions.end() ? nullptr : found->second.get();
+}
+
+void FeedTable::outdate(const std::string& board_id) {
+  FollowedBoard* board = find_board(board_id);
+  if (board == nullptr) return;
+  for (auto& [peer, follower] : followers_) {
+    const auto found = follower.subscriptions.find(board_id);
+    if (found == follower.subscriptions.end() || !found->second->depends_on_schema) continue;
+    found->second->is_outdated = true;
+    if (found->second->is_live) fall_behind(*found->second);
+  }
+  // The lens of one actor knows the old schema: whoever subscribes from now on gets another.
+  std::erase_if(board->lenses, [](const auto& entry) { return !entry.first.empty() && entry.first.front() != '\x01'; });
 }
 
 void FeedTable::go_live(Subscription& subscription) {

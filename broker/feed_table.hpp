@@ -30,7 +30,9 @@ struct Subscription {
   Version head_at_ask = 0;
   bool is_announced = false;  // `subscribed` was sent
   bool is_live = false;
-  std::size_t live_at = 0;  // its place in board.live
+  std::size_t live_at = 0;         // its place in board.live
+  bool depends_on_schema = false;  // a change of schema may change what it sees
+  bool is_outdated = false;        // has done so: it ends with a resync
 };
 
 struct Follower {
@@ -70,6 +72,9 @@ class FeedTable {
   Follower* find_follower(const PeerId& peer);
   FollowedBoard* find_board(const std::string& board);
   Subscription* find(const PeerId& peer, const std::string& board);
+
+  // Those who depend on the board's schema see something else from now on: their subscriptions are outdated.
+  void outdate(const std::string& board);
 
   void go_live(Subscription& subscription);
   void fall_behind(Subscription& subscription);

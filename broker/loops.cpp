@@ -151,8 +151,7 @@ std::int64_t QueryLoop::turn() {
 // --- FeedLoop
 
 FeedLoop::FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open,
-                   const RoleTable& roles, FeedService service, FeedQueue& queue, Counters& counters,
-                   std::int64_t heartbeat_ms)
+                   FeedService service, FeedQueue& queue, Counters& counters, std::int64_t heartbeat_ms)
     : Loop(clock, std::move(router)),
       open_(std::move(open)),
       service_(std::move(service)),
@@ -161,7 +160,7 @@ FeedLoop::FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::uniqu
       heartbeat_ms_(heartbeat_ms),
       next_heartbeat_ms_(clock.steady_ms() + heartbeat_ms),
       send_([this](const PeerId& peer, std::string_view bytes) { return sender_.offer(peer, bytes); }) {
-  if (open_) open_feed_.emplace(*open_, roles);
+  if (open_) open_feed_.emplace(*open_);
 }
 
 std::int64_t FeedLoop::turn() {
@@ -181,7 +180,7 @@ void FeedLoop::publish() {
   const FeedQueue::Events events = queue_.take();
   if (events.empty()) return;
   service_.publish(events, send_);
-  if (open_feed_) open_feed_->publish(events);
+  if (open_feed_) open_feed_->publish(events, [this](const std::string& board) { return service_.is_open(board); });
 }
 
 void FeedLoop::heartbeat() {

@@ -103,9 +103,8 @@ class QueryLoop final : public Loop {
 class FeedLoop final : public Loop {
  public:
   // `open` may be null.
-  FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open,
-           const RoleTable& roles, FeedService service, FeedQueue& queue, Counters& counters,
-           std::int64_t heartbeat_ms);
+  FeedLoop(Clock& clock, std::unique_ptr<net::Router> router, std::unique_ptr<net::Publisher> open, FeedService service,
+           FeedQueue& queue, Counters& counters, std::int64_t heartbeat_ms);
 
  private:
   std::int64_t turn() override;

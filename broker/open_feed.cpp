@@ -22,9 +22,9 @@ std::string open_feed_topic(std::string_view board) {
   return topic.append(as_view(whole).substr(0, board_bytes));
 }
 
-void OpenFeed::publish(const std::vector<std::shared_ptr<const Event>>& events) {
+void OpenFeed::publish(const std::vector<std::shared_ptr<const Event>>& events, const IsOpen& is_open) {
   for (const auto& event : events) {
-    if (!roles_.is_open(event->board)) continue;
+    if (!is_open(event->board)) continue;
     const std::string encoded = codec::encode_feed_event(codec::feed_event_of(*event));
     publisher_.publish(open_feed_topic(event->board), codec::encode_events_message(event->board, {encoded}));
     remember(*event);

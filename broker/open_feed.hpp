@@ -6,13 +6,13 @@
 //   who sees a gap in the versions, or a head above its own in a heartbeat, reads the log from the query endpoint.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/model/event.hpp"
-#include "common/model/rights.hpp"
 #include "common/net/socket.hpp"
 
 namespace tafel::broker {
@@ -21,10 +21,12 @@ std::string open_feed_topic(std::string_view board);
 
 class OpenFeed {
  public:
-  // Both outlive it.
-  OpenFeed(net::Publisher& publisher, const RoleTable& roles) : publisher_(publisher), roles_(roles) {}
+  // Whether everybody may see all of a board.
+  using IsOpen = std::function<bool(const std::string& board)>;
 
-  void publish(const std::vector<std::shared_ptr<const Event>>& events);
+  explicit OpenFeed(net::Publisher& publisher) : publisher_(publisher) {}  // which outlives it
+
+  void publish(const std::vector<std::shared_ptr<const Event>>& events, const IsOpen& is_open);
   // For each board that changed lately.
   void heartbeat();
 
@@ -36,7 +38,6 @@ class OpenFeed {
   void remember(const Event& event);
 
   net::Publisher& publisher_;
-  const RoleTable& roles_;
   std::map<std::string, Recent> recent_;
 };
 

@@ -2,21 +2,21 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "blackboard/seal.hpp"
 #include "broker/board_verbs.hpp"
+#include "broker/schema_scope.hpp"
 #include "common/base/limits.hpp"
 #include "conflict/judge.hpp"
 
 namespace tafel::broker {
 namespace {
 
-const Schema no_schema;
-
-Result<VerbVerdict> judge_fields(const VerbRequest& request, const Rights& rights) {
-  auto judged = conflict::judge(request.transaction.view(request.delta.board), request.schema, rights, request.delta,
-                                request.stamp);
+Result<VerbVerdict> judge_fields(const VerbRequest& request, const Rights& rights, const conflict::SchemaScope* scope) {
+  auto judged = conflict::judge(request.transaction.view(request.delta.board), *request.schema, rights, request.delta,
+                                request.stamp, scope);
   if (!judged) return VerbVerdict(tl::unexpected(std::move(judged.error())));
   return VerbJudgement{std::nullopt, std::move(*judged)};
 }
@@ -80,6 +80,27 @@ ErrorInfo storage_error(const Failure& failure) {
   return error;
 }
 
+// What an actor may know of the missing fields: those whose paths it may read, be they personal or not.
+std::optional<Completeness> known_part(std::optional<Completeness> completeness, const Rights& rights) {
+  if (completeness)
+    std::erase_if(completeness->missing, [&](const auto& missing) { return !rights.may_read_path(missing.path); });
+  return completeness;
+}
+
+void clear_field(conflict::Draft& draft, const Path& path) {
+  draft.put(leaf_key(path), std::nullopt);
+  for (const Part part : {Part::element, Part::entry}) {
+    for (const auto& [key, cell] : draft.parts(path, part)) draft.put(key, std::nullopt);
+  }
+}
+
+// A schema is the only op of its delta that can be applied.
+const Op* schema_op_of(const Delta& delta) {
+  const auto at =
+      std::find_if(delta.ops.begin(), delta.ops.end(), [](const Op& op) { return op.verb == Verb::schema; });
+  return at == delta.ops.end() ? nullptr : &*at;
+}
+
 }  // namespace
 
 // One transaction on its way: what has been judged so far.
@@ -89,6 +110,13 @@ struct Pipeline::Run {
   TimeMs now = 0;
   Committed done;
   bool writes = false;
+
+  // Those that have versions of this transaction.
+  std::set<std::string> boards() const {
+    std::set<std::string> ids;
+    for (const auto& event : done.events) ids.insert(event->board);
+    return ids;
+  }
 };
 
 Pipeline::Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of)
@@ -152,14 +180,18 @@ Result<Committed> Pipeline::commit_at_once(const Submission* first, std::size_t 
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
   Run run{**transaction, store_.epoch(), now, {}, false};
+  const auto failed = [&](const Failure& failure) {
+    kept_.clear();  // it may know what was never committed
+    return tl::unexpected(failure);
+  };
   for (const Submission* submission = first; submission != first + count; ++submission) {
     auto receipt = judge_one(run, *submission);
-    if (!receipt) return tl::unexpected(receipt.error());
+    if (!receipt) return failed(receipt.error());
     run.done.receipts.push_back(std::move(*receipt));
   }
   // Answers that change nothing (rejections, duplicates, dry runs) do not cost a sync.
   if (run.writes) {
-    if (auto durable = run.transaction.commit(); !durable) return tl::unexpected(durable.error());
+    if (auto durable = run.transaction.commit(); !durable) return failed(durable.error());
   }
   return std::move(run.done);
 }
@@ -183,6 +215,8 @@ Result<Receipt> Pipeline::judge_one(Run& run, const Submission& submission) {
     }
     if (*known) {
       (*known)->receipt.duplicate = true;
+      (*known)->receipt.completeness =
+          known_part((*known)->receipt.completeness, roles_.rights_of(submission.actor, delta.board));
       return std::move((*known)->receipt);
     }
   }
@@ -198,20 +232,34 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   Receipt receipt = blank_receipt(submission, run.epoch, head.version);
   // The time of events never falls within a board, whatever the clock does.
   const conflict::Stamp stamp{submission.actor, run.epoch, std::max(run.now, head.time), run.transaction.new_salt()};
-  const Schema& schema = schema_of_ ? schema_of_(delta.board) : no_schema;
-  const Rights rights = roles_.rights_of(submission.actor, delta.board);
+  const auto kept = schema_for(run, delta.board);
+  if (!kept) return tl::unexpected(kept.error());
+  const auto& schema = (*kept)->stored.schema;
+  const Rights rights = roles_.rights_of(submission.actor, delta.board).under(schema);
+  const auto schema_of = [&](const std::string& board) -> Result<std::shared_ptr<const BoardSchema>> {
+    const auto found = schema_for(run, board);
+    if (!found) return tl::unexpected(found.error());
+    return std::shared_ptr<const BoardSchema>(*found, &(*found)->stored);
+  };
+  std::optional<StoredScope> scope;
+  if (schema_op_of(delta) != nullptr)
+    scope.emplace(store_, run.transaction, roles_, schema_of, StoredScope::Writer{submission.actor, delta.board},
+                  run.boards());
   const std::optional<Verb> verb = board_verb_of(delta);
-  const VerbRequest request{run.transaction, roles_, schema, delta, stamp};
-  auto verdict = verb ? judge_board_verb(request) : judge_fields(request, rights);
+  const VerbRequest request{run.transaction, roles_, schema, delta, stamp, schema_of};
+  auto verdict = verb ? judge_board_verb(request) : judge_fields(request, rights, scope ? &*scope : nullptr);
   if (!verdict) return tl::unexpected(verdict.error());
   if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
+  if (scope && scope->failure()) return tl::unexpected(*scope->failure());
   if (!*verdict) {
     receipt.error = std::move(verdict->error());
     return receipt;  // rejections are not remembered
   }
-  const conflict::Judgement& judged = (*verdict)->judgement;
+  conflict::Judgement& judged = (*verdict)->judgement;
   receipt.ops = judged.results;
   const bool changes = !judged.changes.empty();
+  auto held = held_after(run, delta, **kept, judged, stamp.now);
+  receipt.completeness = known_part(judged.completeness, rights);
   if (delta.check) {
     // A fork goes on from the version that it is made at.
     if (verb == Verb::fork) receipt.version = judged.base;
@@ -222,7 +270,10 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     if (verb == Verb::erase) {
       auto in_forks = erase_in_forks(request);
       if (!in_forks) return tl::unexpected(in_forks.error());
-      for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+      for (Event& event : *in_forks) {
+        kept_.erase(event.board);  // what it holds
+        run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+      }
     }
     auto event = run.transaction.append((*verdict)->recorded ? *(*verdict)->recorded : delta, judged, stamp);
     if (!event) return tl::unexpected(event.error());
@@ -235,12 +286,68 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
+    (*kept)->held = std::move(held);
+    forget_schemas(delta.board, judged.changes);
+    if (verb == Verb::fork) kept_.erase(delta.board);  // it has its parent's schema
   } else if (!delta.id.empty()) {
-    if (auto kept = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !kept)
-      return tl::unexpected(kept.error());
+    if (auto known = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !known)
+      return tl::unexpected(known.error());
     run.writes = true;
   }
   return receipt;
+}
+
+Result<std::shared_ptr<Pipeline::KeptSchema>> Pipeline::schema_for(Run& run, const std::string& board) {
+  if (schema_of_) {
+    auto given = std::make_shared<KeptSchema>();
+    given->stored.schema = std::shared_ptr<const Schema>(std::shared_ptr<const Schema>(), &schema_of_(board));
+    return given;
+  }
+  if (const auto at = kept_.find(board); at != kept_.end()) return at->second;
+  auto stored = read_schema(board, [&](const std::string& of, const CellKey& key) -> Result<std::optional<Cell>> {
+    auto cell = run.transaction.view(of).cell(key);
+    if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
+    return cell;
+  });
+  if (!stored) return tl::unexpected(stored.error());
+  auto kept = std::make_shared<KeptSchema>();
+  kept->required = blackboard::required_fields(*stored->schema);
+  kept->stored = std::move(*stored);
+  if (kept_.size() >= limits::schema_kept_boards_max) kept_.clear();
+  kept_.emplace(board, kept);
+  return kept;
+}
+
+std::optional<HeldFields> Pipeline::held_after(Run& run, const Delta& delta, const KeptSchema& kept,
+                                               conflict::Judgement& judgement, TimeMs now) {
+  const Op* change = schema_op_of(delta);  // what it requires counts at once
+  const auto required = change == nullptr || change->path != schema_of_board
+                            ? kept.required
+                            : blackboard::required_fields(*schema_with(delta.board, kept.stored, delta.board,
+                                                                       change->path, change->schema.get()));
+  if (required.empty()) return std::nullopt;
+  const auto& view = run.transaction.view(delta.board);
+  conflict::Draft after(view, view.version(), now);
+  for (const Change& made : judgement.changes) {
+    if (made.key.part == Part::field) {
+      clear_field(after, made.key.path);
+    } else {
+      after.put(made.key, made.image);
+    }
+  }
+  HeldFields held = change == nullptr && kept.held ? kept.held->after(required, judgement.changes, after)
+                                                   : HeldFields(required, after);
+  judgement.completeness = blackboard::completeness(required, held.held());
+  return held;
+}
+
+void Pipeline::forget_schemas(const std::string& board, const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    if (!change.key.path.is_reserved()) continue;
+    if (change.key.path.text() == schema_of_board) kept_.erase(board);
+    if (change.key.path.text() == schema_of_below)
+      std::erase_if(kept_, [&](const auto& entry) { return lies_below(entry.first, board); });
+  }
 }
 
 }  // namespace tafel::broker

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "blackboard/store/store.hpp"
+#include "broker/held_fields.hpp"
+#include "broker/schemas.hpp"
 #include "common/model/rights.hpp"
 #include "common/model/schema.hpp"
 
@@ -26,7 +29,7 @@ struct Committed {
 
 class Pipeline {
  public:
-  // Schemas by board are not stored yet; `schema_of` may be null (no schema).
+  // In place of the stored schemas, for tests.
   using SchemaOf = std::function<const Schema&(const std::string& board)>;
 
   Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of = nullptr);
@@ -44,14 +47,29 @@ class Pipeline {
 
  private:
   struct Run;
+  // What is kept of a board: its schema, and what it requires.
+  struct KeptSchema {
+    BoardSchema stored;
+    std::vector<blackboard::RequiredField> required;
+    std::optional<HeldFields> held;  // nullopt: not looked up yet
+  };
+  using KeptSchemas = std::map<std::string, std::shared_ptr<KeptSchema>>;
+
   Result<Committed> commit_at_once(const Submission* first, std::size_t count, TimeMs now);
   Result<Receipt> judge_one(Run& run, const Submission& submission);
   Result<Receipt> judge_on(Run& run, const Submission& submission, const Head& head);
+  Result<std::shared_ptr<KeptSchema>> schema_for(Run& run, const std::string& board);
+  // Which required fields hold a value once the judgement is applied; nullopt where the schema requires none.
+  // Sets the judgement's completeness.
+  std::optional<HeldFields> held_after(Run& run, const Delta& delta, const KeptSchema& kept,
+                                       conflict::Judgement& judgement, TimeMs now);
+  void forget_schemas(const std::string& board, const std::vector<Change>& changes);
   Receipt refusal_of(const Submission& submission, const Failure& failure);
 
   store::Store& store_;
   const RoleTable& roles_;
   SchemaOf schema_of_;
+  KeptSchemas kept_;          // as the transaction under way sees them: none is kept when one fails
   bool has_erasures_ = true;  // that are not done; looked at once at the start
 };
 

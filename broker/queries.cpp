@@ -49,7 +49,7 @@ Answer erasures(store::Store& store, const Question& question, const Asker& aske
 }
 
 Answer dispatch(Query& query, const Question& question, const Asker& asker) {
-  static constexpr std::array<Named, 10> of_a_board{{{"get", &Query::get},
+  static constexpr std::array<Named, 11> of_a_board{{{"get", &Query::get},
                                                      {"full", &Query::full},
                                                      {"cells", &Query::cells},
                                                      {"log", &Query::log},
@@ -58,7 +58,8 @@ Answer dispatch(Query& query, const Question& question, const Asker& asker) {
                                                      {"blame", &Query::blame},
                                                      {"diff", &Query::diff},
                                                      {"touched", &Query::touched},
-                                                     {"suggestions", &Query::suggestions}}};
+                                                     {"suggestions", &Query::suggestions},
+                                                     {"schema", &Query::schema}}};
   if (question.what == "boards") return query.boards();
   if (!query.may_read_anything()) {
     return refusal(ErrorCode::forbidden,
@@ -182,7 +183,15 @@ Answer answer_from_store(store::Store& store, const Question& question, const As
   if (question.what == "erasures") return erasures(store, question, asker);
   auto snapshot = store.snapshot();
   if (!snapshot) return failed(snapshot.error());
-  Query query(**snapshot, store.epoch(), question, asker);
+  BoardSchema schema;
+  const bool has_board = question.what != "boards";
+  const bool is_about_schema = question.what == "schema" || question.what == "context";
+  if (has_board && (is_about_schema || asker.rights_on(question.board).needs_schema())) {
+    auto read = read_schema(**snapshot, question.board);
+    if (!read) return failed(read.error());
+    schema = std::move(*read);
+  }
+  Query query(**snapshot, store.epoch(), question, asker, std::move(schema));
   Answer answer = dispatch(query, question, asker);
   if (answer && answer->size() > limits::answer_bytes_max - limits::page_bytes) {  // the envelope has room to spare
     return refusal(ErrorCode::too_large,

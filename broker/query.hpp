@@ -7,6 +7,7 @@
 
 #include "blackboard/read.hpp"
 #include "broker/queries.hpp"
+#include "broker/schemas.hpp"
 
 namespace tafel::broker {
 
@@ -20,18 +21,21 @@ struct Moment {
 
 class Query {
  public:
-  Query(store::Snapshot& snapshot, const std::string& epoch, const Question& question, const Asker& asker)
+  Query(store::Snapshot& snapshot, const std::string& epoch, const Question& question, const Asker& asker,
+        BoardSchema schema)
       : snapshot_(snapshot),
         epoch_(epoch),
         question_(question),
         asker_(asker),
-        rights_(asker.rights_on(question.board)) {}
+        schema_(std::move(schema)),
+        rights_(asker.rights_on(question.board).under(schema_.schema)) {}
 
   Answer get();
   Answer full();
   Answer cells();
   Answer log();
   Answer context();
+  Answer schema();
   Answer boards();
   Answer suggestions();
 
@@ -50,6 +54,7 @@ class Query {
   tl::expected<Event, ErrorInfo> event(Version version);
   tl::expected<List, ErrorInfo> revisions_of(const Event& event);
   tl::expected<blackboard::Board, ErrorInfo> load(const Moment& moment);
+  tl::expected<Value, ErrorInfo> completeness(const Moment& moment);
   Value digest_or_null(const Sum128& digest) const;
   blackboard::Reader reader(const Moment& moment) const { return {moment.now, &rights_}; }
   // The asker may see it, and it is not one of the reserved fields that nobody has asked for.
@@ -59,6 +64,7 @@ class Query {
   const std::string& epoch_;
   const Question& question_;
   const Asker& asker_;
+  const BoardSchema schema_;  // empty where the question does not depend on it
   const Rights rights_;
 };
 

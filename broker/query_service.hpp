@@ -15,6 +15,7 @@
 // {"what": "boards",  "after"?, "count"?}                 → {"boards":[{"board","version","time"}],"next"}
 // {"what": "verify",  "board"}                            → {"board","version","events","cells","defects":[…]}
 // {"what": "context", "board", "request"}                 → the context as context::context_to_value gives it
+// {"what": "schema",  "board"}                            → {"version","schema","documents","completeness"}
 // {"what": "stat"}                                        → counters of the server
 //
 // `version` is the version that the answer shows. `digest` is hex text (of the whole board, whatever the path), null

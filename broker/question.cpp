@@ -33,6 +33,7 @@ const std::vector<Form>& forms() {
       {"erasures", {"from", "board", "count"}},
       {"verify", {"board"}},
       {"context", {"board", "request"}},
+      {"schema", {"board"}},
       {"stat", {}},
   };
   return all;

@@ -10,9 +10,14 @@
 namespace tafel::broker {
 namespace {
 
+constexpr std::uint32_t bit(Right right) { return 1U << static_cast<unsigned>(right); }
+
 constexpr std::uint32_t every_right = (1U << right_count) - 1U;
-constexpr std::uint32_t read_right = 1U << static_cast<unsigned>(Right::read);
-constexpr std::uint32_t write_rights = ((1U << (static_cast<unsigned>(Right::revert) + 1U)) - 1U) & ~read_right;
+constexpr std::uint32_t write_rights = bit(Right::set) | bit(Right::patch) | bit(Right::incr) | bit(Right::max) |
+                                       bit(Right::min) | bit(Right::append) | bit(Right::unset) | bit(Right::accept) |
+                                       bit(Right::dismiss) | bit(Right::revert);
+constexpr std::uint32_t admin_rights =
+    bit(Right::schema) | bit(Right::fork) | bit(Right::merge) | bit(Right::erase) | bit(Right::tag);
 
 // Where in the file something stands, for messages: roles.json: roles.planner[0].ops.
 class Place {
@@ -56,12 +61,12 @@ Result<std::string> text_at(const Value& value, const Place& place) {
 Result<std::uint32_t> rights_named(const std::string& name, const Place& place) {
   if (name == "*") return every_right;
   if (name == "write") return write_rights;
-  if (name == "admin") return every_right & ~write_rights & ~read_right;
-  if (const auto right = right_from(name)) return 1U << static_cast<unsigned>(*right);
+  if (name == "admin") return admin_rights;
+  if (const auto right = right_from(name)) return bit(*right);
   return place.wrong(
       "\"" + name +
-      "\" is no op: right are read, write, admin, *, set, patch, incr, max, min, append, unset, accept, dismiss, "
-      "revert, schema, fork, merge, erase, tag");
+      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss, "
+      "revert, admin, schema, fork, merge, erase, tag, read_personal, read_secret");
 }
 
 Result<std::uint32_t> read_ops(const Value& value, const Place& place) {

@@ -4,9 +4,10 @@
 //               "guest":   [{"boards": "acme/news", "paths": "headline", "ops": ["read"]}]},
 //    "actors": {"planner-1": ["planner"], "*": ["guest"]}}
 //
-// ops are read, set, patch, incr, max, min, append, unset, accept, dismiss; `write` is all but read, `*` is all. A
-// grant without `boards` or `paths` speaks of all of them, without `cap` of every confidence. The actor `*` is
-// everybody who is not named; who is named nowhere and has no `*` may do nothing.
+// ops are read, set, patch, incr, max, min, append, unset, accept, dismiss, revert; `write` is all of these but read.
+// schema, fork, merge, erase and tag are given by name, or all by `admin`; read_personal and read_secret, besides read,
+// show what a schema calls so; `*` is all. A grant without `boards` or `paths` speaks of all of them, without `cap` of
+// every confidence. The actor `*` is everybody who is not named; who is named nowhere and has no `*` may do nothing.
 #pragma once
 
 #include <filesystem>

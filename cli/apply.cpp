@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "cli/apply_extraction.hpp"
 #include "cli/connection.hpp"
 #include "cli/input.hpp"
 #include "cli/output.hpp"
@@ -28,7 +29,11 @@ Exit code 1 when a receipt has an error.
 
 A delta without an id is given one. The board comes from the command line; a "board" in a delta must
 be the same. A delta without a base is judged against what stands before it, so with one delta in
-flight its writer has seen everything before it.)";
+flight its writer has seen everything before it.
+
+With --extraction FILE is what a language model answered to the tool that tafel schema tool prints: the
+JSON, alone, in a code fence, between words or wrapped as "arguments". What is wrong with it goes to
+standard error, fit to be sent back to the model.)";
 
 constexpr milliseconds receipt_patience = std::chrono::seconds(30);
 constexpr milliseconds idle_look{5};  // between two looks at receipts while the input gives nothing
@@ -226,6 +231,7 @@ Result<Exit> run_apply(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto in_flight = in_flight_max(arguments);
   if (!board) return tl::unexpected(board.error());
+  if (arguments.has("extraction")) return apply_extraction(arguments, *board, output);
   if (!in_flight) return tl::unexpected(in_flight.error());
   auto input = LineReader::open(arguments.positional(1).value_or("-"));
   if (!input) return tl::unexpected(input.error());
@@ -247,7 +253,10 @@ const Command& apply_command() {
       .summary = "send deltas, print their receipts",
       .help = help_text,
       .positionals = {{"BOARD"}, {"FILE|-", false}},
-      .options = {{"pipeline", "N", "deltas in flight (default 1: each is sent when the receipt before is there)"}},
+      .options = {{"pipeline", "N", "deltas in flight (default 1: each is sent when the receipt before is there)"},
+                  {"extraction", "", "FILE is one answer of a model to the tool of tafel schema tool"},
+                  {"base", "V", "with --extraction: the version that the model was shown"},
+                  {"ref", "TEXT", "with --extraction: the turn it speaks of, for the delta's source"}},
       .run = run_apply};
   return command;
 }

@@ -63,6 +63,7 @@ const Command& erasures_command();
 const Command& boards_command();
 const Command& verify_command();
 const Command& context_command();
+const Command& schema_command();
 const Command& stat_command();
 
 // The options that every command has.

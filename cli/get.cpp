@@ -3,6 +3,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
+#include "cli/schema_answer.hpp"
 #include "cli/words.hpp"
 
 namespace tafel::cli {
@@ -49,6 +50,16 @@ Result<Exit> print_suggestions(const Value& answer, Output& output) {
   return Exit::done;
 }
 
+Result<Exit> print_completeness(Connection& connection, const std::string& board, Output& output) {
+  const auto answer = ask_schema(connection, board);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->completeness.is_nil())
+    return fail(Fault::not_found,
+                fmt::format("the schema of board {} requires nothing (tafel schema get {})", board, board));
+  if (auto printed = output.json(answer->completeness); !printed) return tl::unexpected(printed.error());
+  return Exit::done;
+}
+
 Result<std::optional<TimeMs>> time_of(const Arguments& arguments) {
   const auto text = arguments.text("at-time");
   if (!text) return std::nullopt;
@@ -69,10 +80,15 @@ Result<Exit> run_get(const Arguments& arguments, Output& output) {
   if (*at && *time) return fail(Fault::bad_config, "--at and --at-time: give one of them");
   const bool is_full = arguments.has("full");
   const bool is_suggestions = arguments.has("suggestions");
-  if (is_full && is_suggestions) return fail(Fault::bad_config, "--full and --suggestions: give one of them");
+  const bool is_completeness = arguments.has("completeness");
+  if (int{is_full} + int{is_suggestions} + int{is_completeness} > 1)
+    return fail(Fault::bad_config, "--full, --suggestions and --completeness: give one of them");
+  if (is_completeness && (*path || *at))
+    return fail(Fault::bad_config, "--completeness is of a whole board as it is now");
 
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
+  if (is_completeness) return print_completeness(*connection, *board, output);
   Value question{Map{}};
   question.set("what", is_full || is_suggestions ? "full" : "get").set("board", *board);
   if (*path) question.set("path", **path);
@@ -97,7 +113,8 @@ const Command& get_command() {
       .options = {{"at", "V", "as it was at version V"},
                   {"at-time", "T", "as it was at a time: 2026-11-30T09:30:00Z (UTC without a zone), or ms since 1970"},
                   {"full", "", "version, state, fields (kind, value, confidence, conflicts) and suggestions"},
-                  {"suggestions", "", "held suggestions with id, actor, time and source"}},
+                  {"suggestions", "", "held suggestions with id, actor, time and source"},
+                  {"completeness", "", "how much of what the schema requires is there, and what is missing"}},
       .run = run_get};
   return command;
 }

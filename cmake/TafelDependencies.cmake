@@ -17,3 +17,9 @@ find_path(MSGPACK_CXX_INCLUDE_DIR msgpack.hpp REQUIRED)
 add_library(msgpack_cxx INTERFACE)
 target_include_directories(msgpack_cxx SYSTEM INTERFACE "${MSGPACK_CXX_INCLUDE_DIR}")
 target_compile_definitions(msgpack_cxx INTERFACE MSGPACK_NO_BOOST)
+
+# The flags that these two ask for would part their users from the precompiled header.
+pkg_check_modules(RE2 REQUIRED re2)
+pkg_check_modules(UTF8PROC REQUIRED libutf8proc)
+add_library(tafel_text_libraries INTERFACE)
+target_link_libraries(tafel_text_libraries INTERFACE ${RE2_LINK_LIBRARIES} ${UTF8PROC_LINK_LIBRARIES})

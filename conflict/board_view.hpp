@@ -30,6 +30,7 @@ class BoardView {
   virtual std::optional<FieldInfo> field(const Path& path) const = 0;
   // Every field strictly below `path`, tombstones too, in path order.
   virtual void fields_below(const Path& path, const FieldVisitor& visit) const = 0;
+  virtual void all_fields(const FieldVisitor& visit) const = 0;  // in no order that counts
   virtual std::optional<Cell> cell(const CellKey& key) const = 0;
   // The cell as it was after `version` (floor() <= version <= version()).
   virtual std::optional<Cell> cell_as_of(const CellKey& key, Version version) const = 0;

@@ -58,11 +58,12 @@ struct OpOutcome {
 class OpsJudge {
  public:
   OpsJudge(const BoardView& board, const Schema& schema, const Rights& rights, const Delta& delta, const Stamp& stamp,
-           std::vector<PlannedOp> plan, Version base)
+           const SchemaScope* scope, std::vector<PlannedOp> plan, Version base)
       : schema_(schema),
         rights_(rights),
         delta_(delta),
         stamp_(stamp),
+        scope_(scope),
         plan_(std::move(plan)),
         draft_(board, base, stamp.now) {}
 
@@ -120,7 +121,7 @@ class OpsJudge {
         return outcome;
       }
     }
-    const Writing writing{draft_, schema_, rights_, delta_, stamp_, last_word, op};
+    const Writing writing{draft_, schema_, rights_, delta_, stamp_, last_word, op, scope_};
     for (const Task& task : op.tasks) {
       if (task.type == Task::Type::unset || task.type == Task::Type::revert) {
         const std::size_t leaves_max = limits::delta_leaves_max - leaves_reached_;
@@ -169,6 +170,7 @@ class OpsJudge {
       case Task::Type::unset_entry: return unset_entry(writing, task, Right::unset);
       case Task::Type::accept: return accept_suggestion(writing, task);
       case Task::Type::dismiss: return dismiss_suggestion(writing, task);
+      case Task::Type::schema: return write_schema(writing, task);
       case Task::Type::unset:
       case Task::Type::revert: break;  // judge_op: they have several leaves
     }
@@ -189,6 +191,7 @@ class OpsJudge {
   const Rights& rights_;
   const Delta& delta_;
   const Stamp& stamp_;
+  const SchemaScope* scope_;
   std::vector<PlannedOp> plan_;
   Draft draft_;
   std::size_t leaves_reached_ = 0;  // by the unsets and reverts of this round
@@ -199,6 +202,10 @@ std::vector<PlannedOp> plan_all(const std::vector<Op>& ops, const Schema& schema
   std::size_t said = 0;  // leaves and elements
   for (std::size_t i = 0; i < ops.size(); ++i) {
     PlannedOp op = plan_op(ops[i], i, schema);
+    if (!op.error && ops[i].verb == Verb::schema && ops.size() > 1) {
+      op.error = refusal(ErrorCode::bad_value, i, ops[i].path,
+                         "a schema is the only op of its delta: what it says counts from the next delta on");
+    }
     for (const Task& task : op.tasks)
       said += 1 + task.add.size() + task.remove.size() + (task.reset ? task.reset->size() : 0);
     if (!op.error && said > limits::delta_leaves_max) {
@@ -282,6 +289,7 @@ bool differs(const Task& task, const Draft& draft) {
     case Task::Type::unset_entry:
     case Task::Type::accept:
     case Task::Type::dismiss:
+    case Task::Type::schema:
     case Task::Type::blank: return false;
   }
   return false;
@@ -339,7 +347,7 @@ OpResult result_of(const PlannedOp& op, const OpOutcome& outcome, const Draft& d
 }  // namespace
 
 tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& schema, const Rights& rights,
-                                         const Delta& delta, const Stamp& stamp) {
+                                         const Delta& delta, const Stamp& stamp, const SchemaScope* scope) {
   if (auto error = check_base(board, delta, stamp)) return tl::unexpected(std::move(*error));
   Judgement judgement;
   judgement.base = delta.base.value_or(board.version());
@@ -349,12 +357,12 @@ tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& s
   std::vector<Op> ops = delta.ops;
   if (needs_unfolding(delta)) {
     ops = unfold(delta, rights, [&](const std::vector<Op>& earlier) {
-      OpsJudge partial(board, schema, rights, delta, stamp, plan_all(earlier, schema, before), judgement.base);
+      OpsJudge partial(board, schema, rights, delta, stamp, scope, plan_all(earlier, schema, before), judgement.base);
       (void)partial.run();  // an op that is refused is refused again in the real run
       return partial.draft();
     });
   }
-  OpsJudge ops_judge(board, schema, rights, delta, stamp, plan_all(ops, schema, before), judgement.base);
+  OpsJudge ops_judge(board, schema, rights, delta, stamp, scope, plan_all(ops, schema, before), judgement.base);
   if (delta.atomic) {  // the form of every op comes before the judgement of any
     for (const PlannedOp& op : ops_judge.plan()) {
       if (op.error && !(op.op->malformed && op.op->malformed->at_its_turn)) return tl::unexpected(*op.error);

@@ -2,6 +2,8 @@
 // docs/semantics.md.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -22,6 +24,23 @@ struct Stamp {
   std::string salt;   // 16 random bytes, for this delta alone
 };
 
+// The boards that a change of schema speaks of. Only the caller knows other boards, and how schemas add up.
+class SchemaScope {
+ public:
+  struct Subject {
+    std::string board;
+    const BoardView& view;
+    std::shared_ptr<const Schema> schema;  // as it would be
+    Rights rights;                         // of the writer, on this board as it is
+  };
+  using Visitor = std::function<bool(const Subject&)>;  // false: stop
+
+  virtual ~SchemaScope() = default;
+  // The board itself, or the boards below it, with `document` (null: none) in that place. False when there are more
+  // than limits::schema_checked_boards_max.
+  virtual bool visit(bool below, const SchemaDocument* document, const Visitor& visit) const = 0;
+};
+
 struct Judgement {
   std::vector<OpResult> results;             // one per op
   std::vector<Change> changes;               // by cell key, each key once; empty: the delta takes no version
@@ -31,8 +50,8 @@ struct Judgement {
 
 // Judges `delta` on top of `board`. The caller has looked up the delta id already (idempotency) and applies the changes
 // as version board.version() + 1. A dry run (`delta.check`) is judged like any other; it is the caller who leaves it at
-// that.
+// that. Without a `scope` a schema is held against the board alone, as the only one that speaks of it.
 tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& schema, const Rights& rights,
-                                         const Delta& delta, const Stamp& stamp);
+                                         const Delta& delta, const Stamp& stamp, const SchemaScope* scope = nullptr);
 
 }  // namespace tafel::conflict

@@ -47,6 +47,7 @@ void LastWord::hear(const PlannedOp& op, const Task& task) {
     case Task::Type::append:
     case Task::Type::unset_entry:
     case Task::Type::dismiss:
+    case Task::Type::schema:
     case Task::Type::blank: break;
   }
 }

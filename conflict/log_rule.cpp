@@ -14,6 +14,7 @@ LeafVerdict write_entry(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::append);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::log)) return tl::unexpected(std::move(*error));
+  if (auto error = check_schema(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
   const Dot dot = writing.dot(task.path, *confidence);
   if (!writing.draft.kind(task.path)) writing.draft.make_room(task.path);
   settle(writing.draft, task.path, *confidence);

@@ -47,6 +47,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
   const auto confidence = writing.permitted(task.path, Right::incr);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::counter)) return tl::unexpected(std::move(*error));
+  if (auto error = check_declared(writing, task.path)) return tl::unexpected(std::move(*error));
   const auto before = current<CounterCell>(writing.draft, task.path);
   const std::int64_t by = *task.value.as_int64();
   if (before && by == 0) return outcome_of(task.path, Outcome::unchanged, Reason::echo);
@@ -77,6 +78,7 @@ LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, is_max ? Kind::max : Kind::min))
     return tl::unexpected(std::move(*error));
+  if (auto error = check_schema(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
   auto cell = current<ExtremumCell>(writing.draft, task.path);
   const bool is_new = !cell;
   const int order = cell ? compare_numbers(task.value, cell->value) : 0;

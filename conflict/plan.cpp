@@ -34,6 +34,15 @@ struct Planner {
     return is_blank(value) && !schema.rule(path).allow_blank;
   }
 
+  // The text rules, also on each element of a list, which may become a set.
+  Value with_text_rules(const FieldRule& rule, const Value& value) const {
+    const auto* list = value.get_if<List>();
+    if (list == nullptr) return rule.with_text_rules(value);
+    List changed;
+    for (const Value& item : *list) changed.push_back(rule.with_text_rules(item));
+    return changed;
+  }
+
   Task& add_task(Task::Type type, const Path& path) { return tasks.emplace_back(type, path); }
 
   Defect spread(const Path& path, const Map& map) {
@@ -50,19 +59,25 @@ struct Planner {
     return std::nullopt;
   }
 
-  Defect set_leaf(const Path& path, const Value& value, bool is_direct) {
+  Defect set_leaf(const Path& path, const Value& given, bool is_direct) {
     if (tasks.size() >= limits::delta_leaves_max) {
       return wrong(ErrorCode::too_large,
                    fmt::format("an op that speaks of more than {} leaves", limits::delta_leaves_max));
     }
-    const auto* map = value.get_if<Map>();
-    if (map != nullptr && !map->empty() && !schema.rule(path).whole) return spread(path, *map);
-    if (auto defect = check_value(value, path.text())) return defect;
+    const FieldRule& rule = schema.rule(path);
+    const auto* map = given.get_if<Map>();
+    if (map != nullptr && !map->empty() && !rule.whole) return spread(path, *map);
+    if (auto defect = check_value(given, path.text())) return defect;
+    Value value = given;
+    if (rule.trim || rule.nfc) {
+      value = with_text_rules(rule, given);
+      if (auto defect = check_value(value, path.text())) return defect;  // a normal form may be longer
+    }
     Task& task = add_task(is_blank_here(path, value) ? Task::Type::blank : Task::Type::set, path);
-    task.value = value;
+    task.value = std::move(value);
     task.is_direct = is_direct;
-    const auto* list = value.get_if<List>();
-    const bool keeps_blanks = schema.rule(path).allow_blank;
+    const auto* list = task.value.get_if<List>();
+    const bool keeps_blanks = rule.allow_blank;
     task.is_list = list != nullptr && (keeps_blanks || !std::all_of(list->begin(), list->end(), is_blank));
     return std::nullopt;
   }
@@ -70,8 +85,13 @@ struct Planner {
   // Copies the elements that say something: no blanks, no duplicates.
   Defect elements(const std::vector<Value>& given, const Path& path, std::vector<Value>& kept) const {
     std::set<std::string> ids;
-    for (const Value& element : given) {
-      if (auto defect = check_value(element, op.path)) return defect;
+    const FieldRule& rule = schema.rule(path);
+    for (const Value& raw : given) {
+      if (auto defect = check_value(raw, op.path)) return defect;
+      const Value element = rule.with_text_rules(raw);
+      if (rule.nfc) {
+        if (auto defect = check_value(element, op.path)) return defect;
+      }
       if (is_blank_here(path, element)) continue;
       if (ids.insert(element_id(element)).second) kept.push_back(element);
     }
@@ -124,8 +144,38 @@ struct Planner {
 
   Defect plan_value(const Path& path, Task::Type type) {
     if (auto defect = check_value(op.value, op.path)) return defect;
-    add_task(is_blank_here(path, op.value) ? Task::Type::blank : type, path).value = op.value;
+    const FieldRule& rule = schema.rule(path);
+    Value value = rule.with_text_rules(op.value);
+    if (rule.nfc) {
+      if (auto defect = check_value(value, op.path)) return defect;
+    }
+    const bool is_nothing = is_blank_here(path, value);
+    add_task(is_nothing ? Task::Type::blank : type, path).value = std::move(value);
     return std::nullopt;
+  }
+
+  Defect plan_schema(const Path& path) {
+    if (!op.value.is_nil()) {
+      if (auto defect = check_value(op.value, op.path)) return defect;
+    }
+    add_task(Task::Type::schema, path).value = op.value;
+    return std::nullopt;
+  }
+
+  // A schema has its own two places; everything else has none among the reserved paths.
+  Defect check_reserved(const Path& path) const {
+    const bool is_place = path.text() == schema_of_board || path.text() == schema_of_below;
+    if (op.verb == Verb::schema) {
+      if (is_place) return std::nullopt;
+      return wrong(ErrorCode::bad_path,
+                   fmt::format("a schema stands at {} (of this board) or {} (of the boards below it)", schema_of_board,
+                               schema_of_below));
+    }
+    if (!path.is_reserved()) return std::nullopt;
+    if (is_place)
+      return wrong(ErrorCode::forbidden,
+                   "a schema is written by the op \"schema\" only, with the document as its value");
+    return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
   }
 
   Defect plan_mark(const Path& path, Task::Type type, const std::string& text) {
@@ -153,12 +203,12 @@ struct Planner {
         return std::nullopt;
       case Verb::accept: return plan_mark(path, Task::Type::accept, op.suggestion);
       case Verb::dismiss: return plan_mark(path, Task::Type::dismiss, op.suggestion);
+      case Verb::schema: return plan_schema(path);
       case Verb::revert:
         if (op.to.has_value() == (op.since && !op.actor.empty()))
           return wrong(ErrorCode::bad_value, "revert needs either a version, or an actor and a version");
         add_task(Task::Type::revert, path);
         return std::nullopt;
-      case Verb::schema:
       case Verb::fork:
       case Verb::merge:
       case Verb::erase:
@@ -205,8 +255,7 @@ struct Planner {
       return unreadable();
     const auto path = Path::parse(op.path);
     if (!path) return wrong(ErrorCode::bad_path, path.error().message);
-    if (path->is_reserved())
-      return wrong(ErrorCode::forbidden, "paths that begin with $ are written by their own verbs only");
+    if (auto defect = check_reserved(*path)) return defect;
     if (op.malformed) return unreadable();
     if (auto defect = check_ttl(ttl_ms)) return defect;
     return plan_by_verb(*path);

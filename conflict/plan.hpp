@@ -25,6 +25,7 @@ struct Task {
     unset_entry,
     accept,
     dismiss,
+    schema,
     revert,
     blank
   };
@@ -32,7 +33,7 @@ struct Task {
 
   Type type;
   Path path;
-  Value value;             // set, add_item, incr (the amount), max, min, append
+  Value value;             // set, add_item, incr (the amount), max, min, append; schema: the document
   std::vector<Value> add;  // patch, without blanks and duplicates
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;

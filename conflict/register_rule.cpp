@@ -113,13 +113,14 @@ LeafVerdict merge_register(const Writing& writing, const Path& path, const Value
 }  // namespace
 
 ErrorInfo concurrent_change(const Writing& writing, const Path& path, const Sibling& other) {
-  ErrorInfo error =
-      writing.refused(ErrorCode::stale, path,
-                      fmt::format("{} was changed to {} at version {}, which this delta (base {}) had not seen; "
-                                  "read it and decide again",
-                                  path.text(), brief(other.value), other.dot.version(), writing.draft.base()));
+  const bool may_read = writing.rights.may_read(path);
+  ErrorInfo error = writing.refused(
+      ErrorCode::stale, path,
+      fmt::format("{} was changed{} at version {}, which this delta (base {}) had not seen; "
+                  "read it and decide again",
+                  path.text(), may_read ? " to " + brief(other.value) : "", other.dot.version(), writing.draft.base()));
   error.retryable = true;
-  if (writing.rights.may_read(path)) {
+  if (may_read) {
     error.found = Value(Map{{"version", Value(other.dot.version())}, {"value", other.value}});
   }
   return error;
@@ -140,6 +141,8 @@ LeafVerdict write_set(const Writing& writing, const Task& task, Right right) {
   const auto confidence = writing.permitted(task.path, right);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, task.path, Kind::register_)) return tl::unexpected(std::move(*error));
+  if (auto error = check_schema(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
+  if (auto error = check_step(writing, task.path, task.value)) return tl::unexpected(std::move(*error));
   return merge_register(writing, task.path, task.value, *confidence);
 }
 

@@ -212,7 +212,22 @@ std::optional<ErrorInfo> LeafRevert::make_room_for(Kind kind) {
                                       path_.text(), name_of(*present), name_of(kind)));
 }
 
+// What comes back is held against the schema of now, like everything that gets in.
+std::optional<ErrorInfo> LeafRevert::check_against_schema(const Cell& target) const {
+  if (const auto* reg = std::get_if<RegisterCell>(&target)) {
+    for (const Sibling& sibling : reg->siblings) {
+      if (auto error = check_schema(writing_, path_, sibling.value)) return error;
+    }
+    return check_step(writing_, path_, shown_sibling(*reg).value);
+  }
+  if (const auto* element = std::get_if<ElementCell>(&target)) return check_schema(writing_, path_, element->value);
+  if (const auto* entry = std::get_if<EntryCell>(&target)) return check_schema(writing_, path_, entry->value);
+  if (const auto* extremum = std::get_if<ExtremumCell>(&target)) return check_schema(writing_, path_, extremum->value);
+  return check_declared(writing_, path_);
+}
+
 std::optional<ErrorInfo> LeafRevert::bring_back(const Restoration& cell) {
+  if (auto error = check_against_schema(*cell.target)) return error;
   if (const auto* reg = as<RegisterCell>(cell.target)) return bring_register_back(*reg);
   if (as<CounterCell>(cell.target) != nullptr) return bring_counter_back(cell);
   if (const auto* extremum = as<ExtremumCell>(cell.target)) {

@@ -34,6 +34,7 @@ class LeafRevert {
   void take_element_away(const CellKey& key);
   void take_entry_away(const CellKey& key);
   std::optional<ErrorInfo> make_room_for(Kind kind);
+  std::optional<ErrorInfo> check_against_schema(const Cell& target) const;
   std::optional<ErrorInfo> bring_back(const Restoration& cell);
   std::optional<ErrorInfo> bring_register_back(const RegisterCell& target);
   std::optional<ErrorInfo> bring_counter_back(const Restoration& cell);

@@ -42,7 +42,8 @@ tl::expected<Confidence, ErrorInfo> Writing::permitted(const Path& path, Right r
 Dot Writing::dot(const Path& path, Confidence confidence) const {
   const Mark mark{draft.version(), static_cast<std::uint32_t>(op.index)};
   Dot dot = make_dot(stamp, delta, path, mark, draft.base(), confidence);
-  if (op.ttl_ms) dot.expires = stamp.now + *op.ttl_ms;
+  const auto ttl_ms = op.ttl_ms ? op.ttl_ms : schema.rule(path).ttl_ms;
+  if (ttl_ms) dot.expires = stamp.now + *ttl_ms;
   return dot;
 }
 

@@ -33,6 +33,7 @@ struct Writing {
   const Stamp& stamp;
   const LastWord& last_word;
   const PlannedOp& op;
+  const SchemaScope* schema_scope = nullptr;
 
   // The confidence that was written down, on the op or the delta.
   std::optional<Confidence> explicit_confidence() const;
@@ -53,6 +54,12 @@ std::optional<ErrorInfo> check_place(const Writing& writing, const Path& path, K
 // The path holds a leaf that is no set.
 bool holds_another_kind(const Writing& writing, const Path& path);
 
+// What the schema says of a value that gets in, as the value of a register, an element or an entry (schema_rule.cpp).
+std::optional<ErrorInfo> check_schema(const Writing& writing, const Path& path, const Value& value);
+std::optional<ErrorInfo> check_declared(const Writing& writing, const Path& path);  // a strict schema knows the path
+// The step of a state machine from the value that the register shows.
+std::optional<ErrorInfo> check_step(const Writing& writing, const Path& path, const Value& value);
+
 LeafVerdict write_set(const Writing& writing, const Task& task, Right right);  // register, or reset of a set field
 LeafVerdict write_patch(const Writing& writing, const Task& task);
 LeafVerdict write_counter(const Writing& writing, const Task& task);
@@ -67,6 +74,7 @@ tl::expected<std::vector<LeafOutcome>, ErrorInfo> revert_all(const Writing& writ
                                                              std::size_t leaves_max);
 LeafVerdict accept_suggestion(const Writing& writing, const Task& task);
 LeafVerdict dismiss_suggestion(const Writing& writing, const Task& task);
+LeafVerdict write_schema(const Writing& writing, const Task& task);  // the op "schema" (schema_change.cpp)
 
 // Inside the rules:
 

@@ -143,6 +143,9 @@ LeafVerdict merge_set(const Writing& writing, const Path& path, const SetIntent&
   const auto confidence = writing.permitted(path, right);
   if (!confidence) return tl::unexpected(confidence.error());
   if (auto error = check_place(writing, path, Kind::set)) return tl::unexpected(std::move(*error));
+  for (const std::size_t i : additions) {
+    if (auto error = check_schema(writing, path, intent.wanted[i].element)) return tl::unexpected(std::move(*error));
+  }
 
   if (!additions.empty() && !writing.draft.kind(path)) writing.draft.make_room(path);
   Merge merge{writing, path, *confidence, false, {}, {}};

@@ -24,7 +24,7 @@ LeafVerdict perform(const Writing& writing, const Path& path, const SuggestionCe
       const auto kind = writing.draft.kind(path);
       if (kind == Kind::max || kind == Kind::min) return set_extremum(writing, path, suggestion.value, confidence);
       Task task(Task::Type::set, path);
-      task.value = suggestion.value;
+      task.value = writing.schema.rule(path).with_text_rules(suggestion.value);
       return write_set(writing, task, Right::accept);
     }
     case SuggestionCell::Act::remove: {

@@ -10,6 +10,7 @@
 
 #include "blackboard/board.hpp"
 #include "common/model/rights.hpp"
+#include "common/model/schema.hpp"
 
 namespace tafel::context {
 
@@ -79,5 +80,8 @@ tl::expected<Context, ContextError> assemble(const std::string& board_id, const 
 // The request of `tafel context --request FILE`, from its JSON form; a failure names the member.
 tl::expected<Request, ContextError> request_from_value(const Value& value);
 Value context_to_value(const Context& context);
+
+// Pins what the schema always wants in the context, after what the request pins itself.
+void pin_declared(Request& request, const Schema& schema);
 
 }  // namespace tafel::context

@@ -128,6 +128,13 @@ tl::expected<Request, ContextError> request_from_value(const Value& value) {
   return request;
 }
 
+void pin_declared(Request& request, const Schema& schema) {
+  for (const DeclaredRule& declared : schema.rules()) {
+    if (request.pinned.size() >= limits::context_pinned_max) return;
+    if (declared.rule.pinned && declared.path) request.pinned.push_back(declared.name);
+  }
+}
+
 Value context_to_value(const Context& context) {
   List messages;
   for (const Message& message : context.messages) messages.push_back(message_to_value(message));

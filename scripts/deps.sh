@@ -8,8 +8,8 @@ set -euo pipefail
 packages=(
   cmake ninja-build g++ ccache pkg-config
   libzmq3-dev cppzmq-dev libmsgpack-cxx-dev liblmdb-dev libboost-program-options-dev nlohmann-json3-dev
-  libspdlog-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev
-  libgtest-dev python3 python3-zmq python3-msgpack
+  libspdlog-dev libfmt-dev libexpected-dev libxxhash-dev libssl-dev libre2-dev libutf8proc-dev
+  libgtest-dev python3 python3-zmq python3-msgpack python3-jsonschema
 )
 clang_packages=(clang-14 libclang-rt-14-dev llvm-14 clang-tidy-14 clang-format-14)
 

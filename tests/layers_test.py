@@ -43,6 +43,8 @@ THIRD_PARTY = {
     "nlohmann/": [f"{CODEC}/*.cpp", "cli", "demo", "tests"],
     "openssl/": [f"{BASE}/*.cpp"],
     "xxhash.h": [f"{BASE}/*.cpp"],
+    "re2/": [f"{BASE}/*.cpp"],
+    "utf8proc.h": [f"{BASE}/*.cpp"],
     "spdlog/": ["broker", "cli"],
     "boost/program_options": ["broker", "cli", "demo", "bench"],
     "tl/expected.hpp": sorted(LAYERS.keys()),

@@ -60,6 +60,9 @@ class DeltaBuilder {
   DeltaBuilder& unset(std::string_view path);
   DeltaBuilder& accept(std::string_view path, std::string_view suggestion);
   DeltaBuilder& dismiss(std::string_view path, std::string_view suggestion);
+  // The schema of the board, or with `below` of all boards below it; nil for none. The only op of its delta.
+  DeltaBuilder& schema(Value document, bool below = false);
+  DeltaBuilder& take_ops(const std::vector<Op>& ops);       // made elsewhere, as by context::read_extraction
   DeltaBuilder& revert(std::string_view path, Version to);  // at and below the path; back to what was after `to`
   // Takes back what `actor` wrote last there, after version `since`.
   DeltaBuilder& revert_actor(std::string_view path, std::string_view actor, Version since);
@@ -138,6 +141,9 @@ class BoardHandle {
   virtual std::shared_ptr<const blackboard::Board> snapshot() const = 0;
   virtual std::optional<Value> get(std::string_view path) const = 0;
   virtual Value state() const = 0;
+  // How much of what the schema requires is there, as the newest version tells it; nullopt where nothing is required.
+  // Asks the server where the newest event did not tell it, as just after joining.
+  virtual Result<std::optional<Completeness>> completeness() const = 0;
   // Waits until the mirror has at least `version` (read your writes: pass receipt.version).
   virtual Result<void> wait_for(Version version, milliseconds timeout) = 0;
 

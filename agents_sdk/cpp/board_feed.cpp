@@ -135,6 +135,11 @@ std::uint64_t BoardFeed::resyncs() const {
   return mirror_.resyncs();
 }
 
+std::optional<Completeness> BoardFeed::completeness() const {
+  const std::lock_guard lock(mutex_);
+  return mirror_.completeness();
+}
+
 std::string BoardFeed::epoch() const {
   const std::lock_guard lock(mutex_);
   return mirror_.epoch();

@@ -57,6 +57,7 @@ class BoardFeed {
   Version version() const;
   Sum128 digest() const;
   std::uint64_t resyncs() const;
+  std::optional<Completeness> completeness() const;  // as the newest event told it
   std::string epoch() const;
   std::shared_ptr<const blackboard::Board> snapshot() const;
   std::optional<Value> get(const Path& path, TimeMs now) const;

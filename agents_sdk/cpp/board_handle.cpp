@@ -8,6 +8,7 @@
 #include "agents_sdk/cpp/bodies.hpp"
 #include "blackboard/read.hpp"
 #include "common/base/clock.hpp"
+#include "common/codec/completeness_codec.hpp"
 
 namespace tafel::sdk {
 namespace {
@@ -61,6 +62,17 @@ std::optional<Value> JoinedBoard::get(std::string_view path) const {
 }
 
 Value JoinedBoard::state() const { return blackboard::state(*snapshot(), {wall_now(), nullptr}); }
+
+Result<std::optional<Completeness>> JoinedBoard::completeness() const {
+  if (auto told = feed_->completeness()) return told;
+  const auto answer = core_->link().query(Map{{"what", "schema"}, {"board", id()}}, core_->options().submit_timeout);
+  if (!answer) return tl::unexpected(answer.error());
+  const Value* member = answer->find("completeness");
+  if (member == nullptr || member->is_nil()) return std::nullopt;
+  auto completeness = codec::completeness_from_value(*member);
+  if (!completeness) return tl::unexpected(completeness.error());
+  return std::optional(std::move(*completeness));
+}
 
 Result<Receipt> JoinedBoard::transact(
     const std::function<std::optional<DeltaBuilder>(const blackboard::Board&)>& compute, std::size_t attempts) {

@@ -24,6 +24,7 @@ class JoinedBoard final : public BoardHandle {
   std::shared_ptr<const blackboard::Board> snapshot() const override { return feed_->snapshot(); }
   std::optional<Value> get(std::string_view path) const override;
   Value state() const override;
+  Result<std::optional<Completeness>> completeness() const override;
   Result<void> wait_for(Version version, milliseconds timeout) override { return feed_->wait_for(version, timeout); }
 
   Ticket submit(const DeltaBuilder& delta) override { return core_->submit(id(), delta.delta()); }

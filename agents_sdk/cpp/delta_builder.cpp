@@ -78,6 +78,15 @@ DeltaBuilder& DeltaBuilder::dismiss(std::string_view path, std::string_view sugg
   return *this;
 }
 
+DeltaBuilder& DeltaBuilder::schema(Value document, bool below) {
+  return add_valued(Verb::schema, below ? schema_of_below : schema_of_board, std::move(document));
+}
+
+DeltaBuilder& DeltaBuilder::take_ops(const std::vector<Op>& ops) {
+  delta_.ops.insert(delta_.ops.end(), ops.begin(), ops.end());
+  return *this;
+}
+
 DeltaBuilder& DeltaBuilder::revert(std::string_view path, Version to) {
   add_op(Verb::revert, path).to = to;
   return *this;

@@ -55,6 +55,7 @@ Mirror::Next Mirror::event(const std::shared_ptr<const codec::FeedEvent>& event,
     return broken();
   }
   broken_in_a_row_ = 0;
+  completeness_ = event->completeness;
   BoardEvent change = told_of(BoardEvent::Type::change, event->version);
   change.event = event;
   told.push_back(std::move(change));
@@ -93,6 +94,7 @@ std::shared_ptr<const blackboard::Board> Mirror::snapshot() const {
 }
 
 Mirror::Next Mirror::read_anew() {
+  completeness_.reset();
   phase_ = Phase::reading;
   live_ = false;
   epoch_.clear();
@@ -104,6 +106,7 @@ Mirror::Next Mirror::read_anew() {
 
 Mirror::Next Mirror::replay(const codec::FeedEvent& event, std::vector<BoardEvent>& told) {
   building_.apply(event.version, event.changes);
+  completeness_ = event.completeness;
   if (event.version < exact_from_) return Next::go_on;
   return fits(building_, event.digest) ? publish(told) : broken();
 }

@@ -72,6 +72,8 @@ class Mirror {
   Version version() const { return copy_->board.version(); }
   const std::string& epoch() const { return epoch_; }
   std::uint64_t resyncs() const { return resyncs_; }
+  // As the newest event told it; nullopt also before the first.
+  const std::optional<Completeness>& completeness() const { return completeness_; }
   // The copy as it is now, for ever: the next event is applied to a copy of its own while somebody holds this one.
   std::shared_ptr<const blackboard::Board> snapshot() const;
 
@@ -100,6 +102,7 @@ class Mirror {
   std::optional<Sum128> expected_digest_;  // at vN
   std::size_t broken_in_a_row_ = 0;
   std::uint64_t resyncs_ = 0;
+  std::optional<Completeness> completeness_;
 };
 
 }  // namespace tafel::sdk

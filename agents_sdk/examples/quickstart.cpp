@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "agents_sdk/cpp/extractor.hpp"
 #include "agents_sdk/cpp/history.hpp"
 #include "agents_sdk/embedded/embedded.hpp"
 #include "blackboard/read.hpp"
@@ -143,6 +144,42 @@ void look_back(sdk::Agent& agent, sdk::BoardHandle& board) {
 }
 // [history]
 
+// [schema]
+void declare(sdk::BoardHandle& board) {
+  const Value rule = tafel::Map{{"type", "number"}, {"range", tafel::List{0, 4}}, {"label", "GPA 绩点"}};
+  const auto declared =
+      board.apply(sdk::DeltaBuilder().schema(tafel::Map{{"fields", tafel::Map{{"profile.gpa", rule}}}}));
+  expect(declared && !declared->error, "schema: says what the fields of the board are");
+  const auto refused = board.apply(sdk::DeltaBuilder().set("profile.gpa", "很好"));
+  expect(refused && refused->error && refused->error->code == tafel::ErrorCode::schema_violation,
+         "schema: what does not fit is refused, in words for a model");
+}
+// [schema]
+
+// [extract]
+// Where a model is plugged in; this one knows its lines.
+class Listener final : public sdk::Extractor {
+ public:
+  bool may_change_facts(const sdk::DialogueTurn& turn) override { return turn.user.size() > 12; }  // not for "谢谢"
+  tafel::Result<std::string> ask(const sdk::ExtractionQuestion& question) override {
+    // … a model call with question.tool, question.known, question.turn, and question.correction if it is not empty …
+    const bool is_first = question.correction.empty();
+    return std::string(R"({"fields": {"profile.gpa": {"intent": "OVERWRITE", "confidence": "stated", "value": )") +
+           (is_first ? R"("三点八")" : "3.8") + "}}, \"unset\": null}";
+  }
+};
+
+void listen(sdk::Agent& agent, sdk::BoardHandle& board) {
+  const auto schema = sdk::schema_of(agent, board.id());
+  Listener listener;
+  const auto thanks = sdk::extract(board, *schema, listener, {"turn-6", "谢谢", ""});
+  expect(thanks && !thanks->receipt, "extract: no factual change, no question to the model");
+  const auto outcome = sdk::extract(board, *schema, listener, {"turn-7", "我的绩点是三点八", ""});
+  expect(outcome && outcome->receipt && outcome->answers == 2 && board.get("profile.gpa") == Value(3.8),
+         "extract: the model corrects what does not fit");
+}
+// [extract]
+
 }  // namespace
 
 int main() {
@@ -173,6 +210,8 @@ int main() {
     watch(*critic, **board);
     write_once(**board);
     look_back(*planner, **board);
+    declare(**board);
+    listen(*planner, **board);
   }
   std::error_code ignored;
   std::filesystem::remove_all(data, ignored);

@@ -82,7 +82,7 @@ class Batch {
  public:
   virtual ~Batch() = default;
   virtual Result<Head> head(const std::string& board) = 0;
-  // The board as left by what this batch has appended so far. Valid until the next call on the batch. Reading never
+  // The board as left by what this batch has appended so far. Valid until something is written. Reading never
   // throws; a failure shows in `failure()` and makes everything read since worthless.
   virtual const conflict::BoardView& view(const std::string& board) = 0;
   virtual std::optional<Failure> failure() const = 0;

@@ -18,6 +18,14 @@ void View::fields_below(const Path& path, const FieldVisitor& visit) const {
       }));
 }
 
+void View::all_fields(const FieldVisitor& visit) const {
+  if (failure_) return;
+  note(line_.scan_fields(std::nullopt, {},
+                         [&](std::string_view, const Path& found, const FieldRecord& record) -> Result<bool> {
+                           return record.info.changed == 0 || visit(found, record.info);
+                         }));
+}
+
 std::optional<Cell> View::cell(const CellKey& key) const {
   if (failure_) return std::nullopt;
   const auto record = checked(line_.cell(key));

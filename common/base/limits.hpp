@@ -30,6 +30,17 @@ inline constexpr std::size_t revert_steps_max = 65'536;   // changes of one acto
 inline constexpr std::size_t current_bytes_max = 64 * 1024;  // values of `current` in one receipt
 inline constexpr std::size_t current_elements_max = 256;     // a larger set or log is not repeated in a receipt
 
+// Schemas
+inline constexpr std::size_t schema_bytes_max = value_bytes_max;  // a schema document is a value
+inline constexpr std::size_t schema_rules_max = 512;              // of one document
+inline constexpr std::size_t schema_patterns_max = 64;            // of these with * or ** in their paths
+inline constexpr std::size_t schema_enum_max = 256;               // values of one enum, states of one state machine
+inline constexpr std::size_t schema_pattern_bytes_max = 512;      // a regular expression
+inline constexpr std::size_t schema_defects_max = 20;  // defects of a document, offenders of a change, told at once
+inline constexpr std::size_t schema_checked_boards_max = 1'000;   // boards that a change of schema may speak of
+inline constexpr std::size_t schema_checked_cells_max = 200'000;  // fields, elements and entries held against it
+inline constexpr std::size_t schema_kept_boards_max = 4'096;      // boards whose schema is kept in memory
+
 // Expiry
 inline constexpr std::size_t expiry_cells_max = 1'024;  // cells looked at in one transaction
 inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at what expires next, or is to be erased

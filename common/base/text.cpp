@@ -1,5 +1,6 @@
 #include "common/base/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -65,6 +66,23 @@ bool is_white_space(std::string_view text) {
     if (!is_space(next_code_point(text, at))) return false;
   }
   return true;
+}
+
+std::string_view trimmed(std::string_view text) {
+  std::size_t begin = text.size();
+  std::size_t end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t start = at;
+    if (is_space(next_code_point(text, at))) continue;
+    begin = std::min(begin, start);
+    end = at;
+  }
+  return end == 0 ? std::string_view() : text.substr(begin, end - begin);
+}
+
+std::size_t count_code_points(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return (static_cast<std::uint8_t>(byte) & 0xC0U) != 0x80U; }));
 }
 
 std::string to_hex(std::string_view bytes) {

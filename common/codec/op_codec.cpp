@@ -7,6 +7,7 @@
 
 #include "common/codec/fields.hpp"
 #include "common/codec/pointer.hpp"
+#include "common/codec/schema_codec.hpp"
 #include "common/model/names.hpp"
 
 namespace tafel::codec {
@@ -20,7 +21,7 @@ struct Shape {
   std::array<std::string_view, 3> members;
 };
 
-constexpr std::array<Shape, 19> shapes{{
+constexpr std::array<Shape, 20> shapes{{
     {"set", Verb::set, false, {"value"}},
     {"patch", Verb::patch, false, {"add", "remove", "reset"}},
     {"incr", Verb::incr, false, {"by"}},
@@ -30,6 +31,7 @@ constexpr std::array<Shape, 19> shapes{{
     {"unset", Verb::unset, false, {"entry"}},
     {"accept", Verb::accept, false, {"suggestion"}},
     {"dismiss", Verb::dismiss, false, {"suggestion"}},
+    {"schema", Verb::schema, false, {"value"}},
     {"fork", Verb::fork, false, {"value"}},
     {"merge", Verb::merge, false, {"value"}},
     {"erase", Verb::erase, false, {}},
@@ -122,6 +124,7 @@ class OpReader {
   void read_common();
   void read_own(const Shape& shape);
   void read_value(const Shape& shape);
+  void read_schema();
   void read_amount();
   void read_patch();
   std::optional<std::vector<Value>> read_elements(std::string_view member);
@@ -215,11 +218,11 @@ void OpReader::read_own(const Shape& shape) {
       if (given("suggestion") == nullptr)
         refuse(fmt::format("{} needs \"suggestion\", the id of a held suggestion", shape.name));
       return read_text("suggestion", op_.suggestion);
+    case Verb::schema: read_value(shape); return read_schema();
     case Verb::fork:
     case Verb::merge:
     case Verb::tag: return read_value(shape);
     case Verb::revert: return read_revert();
-    case Verb::schema:
     case Verb::erase:
     case Verb::copy:
     case Verb::move: return;
@@ -231,6 +234,13 @@ void OpReader::read_value(const Shape& shape) {
   if (value == nullptr) return refuse(fmt::format("{} needs \"value\"", shape.name));
   op_.value = *value;
   op_.has_value = true;
+}
+
+void OpReader::read_schema() {
+  if (op_.value.is_nil() || find_defect(op_.value)) return;  // no schema; or a value that the judge refuses
+  auto document = schema_from_value(op_.value);
+  if (!document) return refuse(in_one_message(document.error()));
+  op_.schema = std::make_shared<const SchemaDocument>(std::move(*document));
 }
 
 void OpReader::read_amount() {
@@ -336,7 +346,8 @@ class OpMembers {
   }
   bool has_plain_value() const {
     return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
-           op_.verb == Verb::add_item || op_.verb == Verb::fork || op_.verb == Verb::merge || op_.verb == Verb::tag;
+           op_.verb == Verb::add_item || op_.verb == Verb::schema || op_.verb == Verb::fork ||
+           op_.verb == Verb::merge || op_.verb == Verb::tag;
   }
   std::string path() const {
     if (!has_pointers()) return op_.path;
@@ -380,6 +391,7 @@ Op op_from_value(const Value& value) {
 Result<Op> recorded_op_from_value(const Value& value) {
   if (value.find("malformed") == nullptr) {
     Op op = op_from_value(value);
+    if (op.verb == Verb::schema) op.malformed.reset();  // a document that was right once stays readable
     if (op.malformed) return fail(Fault::bad_bytes, "an op of an event: " + op.malformed->message);
     return op;
   }

@@ -1,5 +1,6 @@
 #include "common/codec/receipt_codec.hpp"
 
+#include "common/codec/completeness_codec.hpp"
 #include "common/codec/fields.hpp"
 
 namespace tafel::codec {
@@ -132,13 +133,15 @@ Value op_result_to_value(const OpResult& result) {
 Value receipt_to_value(const Receipt& receipt) {
   List ops;
   for (const OpResult& result : receipt.ops) ops.push_back(op_result_to_value(result));
-  return Map{{"id", receipt.id},
-             {"board", receipt.board},
-             {"epoch", receipt.epoch},
-             {"version", receipt.version},
-             {"duplicate", receipt.duplicate},
-             {"ops", std::move(ops)},
-             {"error", receipt.error ? error_to_value(*receipt.error) : Value()}};
+  Map members{{"id", receipt.id},
+              {"board", receipt.board},
+              {"epoch", receipt.epoch},
+              {"version", receipt.version},
+              {"duplicate", receipt.duplicate},
+              {"ops", std::move(ops)},
+              {"error", receipt.error ? error_to_value(*receipt.error) : Value()}};
+  if (receipt.completeness) members.emplace_back("completeness", completeness_to_value(*receipt.completeness));
+  return members;
 }
 
 Result<ErrorInfo> error_from_value(const Value& value) {
@@ -177,6 +180,7 @@ Result<Receipt> receipt_from_value(const Value& value) {
   receipt.duplicate = in.has("duplicate") && in.boolean("duplicate");
   receipt.ops = in.part("ops", results_from_value);
   receipt.error = in.part("error", optional_error);
+  if (in.has("completeness")) receipt.completeness = in.part("completeness", completeness_from_value);
   return in.finish(std::move(receipt));
 }
 

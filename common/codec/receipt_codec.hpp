@@ -6,7 +6,8 @@
 
 namespace tafel::codec {
 
-// {"id","board","epoch","version","duplicate","ops":[…],"error":null|{…}}. All seven members are always there.
+// {"id","board","epoch","version","duplicate","ops":[…],"error":null|{…}}. All seven members are always there;
+// "completeness" where the schema of the board requires fields.
 Value receipt_to_value(const Receipt& receipt);
 Result<Receipt> receipt_from_value(const Value& value);
 

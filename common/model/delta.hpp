@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "common/model/value.hpp"
 
 namespace tafel {
+
+struct SchemaDocument;  // model/schema.hpp
 
 using Version = std::uint64_t;  // of a board; 0 = empty
 
@@ -77,17 +80,18 @@ struct Malformed {
 struct Op {
   Verb verb = Verb::set;
   std::string path;  // as written
-  Value value;       // set, max, min, append, add_item; incr: the amount
+  Value value;       // set, max, min, append, add_item; incr: the amount; schema: the document, or nil for none
   bool has_value = false;
   std::vector<Value> add;  // patch
   std::vector<Value> remove;
   std::optional<std::vector<Value>> reset;
-  std::string suggestion;        // accept, dismiss: "version.opindex"
-  std::string entry;             // unset of one log entry: "version.opindex"
-  std::string from;              // copy, move: the other path
-  std::optional<Version> to;     // revert: back to what was after this version, or …
-  std::string actor;             // … without what this actor wrote …
-  std::optional<Version> since;  // … after this version
+  std::string suggestion;                        // accept, dismiss: "version.opindex"
+  std::string entry;                             // unset of one log entry: "version.opindex"
+  std::string from;                              // copy, move: the other path
+  std::shared_ptr<const SchemaDocument> schema;  // schema: what `value` says; null for none
+  std::optional<Version> to;                     // revert: back to what was after this version, or …
+  std::string actor;                             // … without what this actor wrote …
+  std::optional<Version> since;                  // … after this version
   std::optional<Confidence> confidence;
   std::optional<Value> ttl_ms;  // checked by the judge: an integer above 0
   bool assert_ = false;

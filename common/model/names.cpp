@@ -44,18 +44,28 @@ Result<std::vector<std::string>> split_dots(std::string_view text) {
   return segments;
 }
 
-bool match(const std::string* part, const std::string* part_end, const std::string* segment,
-           const std::string* segment_end) {
-  for (; part != part_end; ++part, ++segment) {
-    if (*part == "**") {
-      for (const std::string* rest = segment;; ++rest) {
-        if (match(part + 1, part_end, rest, segment_end)) return true;
-        if (rest == segment_end) return false;
-      }
+// Goes back to the last `**` only, which suffices: time is at most parts times segments.
+bool match(const std::vector<std::string>& parts, const std::vector<std::string>& segments) {
+  std::size_t part = 0;
+  std::size_t segment = 0;
+  std::optional<std::size_t> many;  // the last `**`, and the first segment that it does not stand for
+  std::size_t many_end = 0;
+  while (segment < segments.size()) {
+    if (part < parts.size() && parts[part] == "**") {
+      many = part++;
+      many_end = segment;
+    } else if (part < parts.size() && (parts[part] == "*" || parts[part] == segments[segment])) {
+      ++part;
+      ++segment;
+    } else if (many) {
+      part = *many + 1;
+      segment = ++many_end;
+    } else {
+      return false;
     }
-    if (segment == segment_end || (*part != "*" && *part != *segment)) return false;
   }
-  return segment == segment_end;
+  return std::all_of(parts.begin() + static_cast<std::ptrdiff_t>(part), parts.end(),
+                     [](const std::string& rest) { return rest == "**"; });
 }
 
 // The parts of a pattern are segments like any other.
@@ -198,9 +208,7 @@ Result<Pattern> Pattern::for_paths(std::string_view text) {
   return pattern;
 }
 
-bool Pattern::matches(const std::vector<std::string>& segments) const {
-  return match(parts_.data(), parts_.data() + parts_.size(), segments.data(), segments.data() + segments.size());
-}
+bool Pattern::matches(const std::vector<std::string>& segments) const { return match(parts_, segments); }
 
 bool Pattern::matches_everything() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const std::string& part) { return part == "**"; });

@@ -68,6 +68,7 @@ class Pattern {
   bool matches(const std::vector<std::string>& segments) const;
   bool matches_everything() const;
   const std::string& text() const { return text_; }
+  const std::vector<std::string>& parts() const { return parts_; }
 
  private:
   std::string text_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/model/completeness.hpp"
 #include "common/model/delta.hpp"
 #include "common/model/value.hpp"
 
@@ -97,7 +98,8 @@ struct Receipt {
   Version version = 0;  // the new one; the current one when nothing changed
   bool duplicate = false;
   std::vector<OpResult> ops;
-  std::optional<ErrorInfo> error;  // then `ops` is empty
+  std::optional<ErrorInfo> error;            // then `ops` is empty
+  std::optional<Completeness> completeness;  // of the board after it, where its schema requires fields
 };
 
 }  // namespace tafel

@@ -6,8 +6,8 @@
 namespace tafel {
 namespace {
 constexpr std::array<std::string_view, right_count> right_names{
-    "read",   "set",     "patch",  "incr",   "max",  "min",   "append", "unset",
-    "accept", "dismiss", "revert", "schema", "fork", "merge", "erase",  "tag"};
+    "read",    "set",    "patch",  "incr", "max",   "min",   "append", "unset",         "accept",
+    "dismiss", "revert", "schema", "fork", "merge", "erase", "tag",    "read_personal", "read_secret"};
 }
 
 std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }
@@ -57,11 +57,39 @@ std::optional<Confidence> Rights::cap(const Path& path, Right right) const {
   return best;
 }
 
-bool Rights::may_read(const Path& path) const { return may_read_everything() || cap(path, Right::read).has_value(); }
+Rights Rights::under(std::shared_ptr<const Schema> schema) const {
+  Rights rights = *this;
+  rights.schema_ = std::move(schema);
+  return rights;
+}
+
+bool Rights::has_everywhere(Right right) const {
+  return std::any_of(grants_.begin(), grants_.end(),
+                     [&](const Grant& grant) { return grant.allows(right) && grant.paths.matches_everything(); });
+}
+
+bool Rights::needs_schema() const {
+  return !(has_everywhere(Right::read_personal) && has_everywhere(Right::read_secret));
+}
+
+bool Rights::may_read_path(const Path& path) const {
+  return has_everywhere(Right::read) || cap(path, Right::read).has_value();
+}
+
+bool Rights::may_read(const Path& path) const {
+  if (may_read_everything()) return true;
+  if (!may_read_path(path)) return false;
+  switch (schema_ == nullptr ? Sensitivity::none : schema_->sensitivity(path)) {
+    case Sensitivity::none: return true;
+    case Sensitivity::personal: return cap(path, Right::read_personal).has_value();
+    case Sensitivity::secret: return cap(path, Right::read_secret).has_value();
+  }
+  return false;
+}
 
 bool Rights::may_read_everything() const {
-  return std::any_of(grants_.begin(), grants_.end(),
-                     [](const Grant& grant) { return grant.allows(Right::read) && grant.paths.matches_everything(); });
+  const bool hides_some = schema_ != nullptr && schema_->has_sensitive() && needs_schema();
+  return has_everywhere(Right::read) && !hides_some;
 }
 
 bool Rights::may_read_anything() const {

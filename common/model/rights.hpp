@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +12,12 @@
 #include "common/base/result.hpp"
 #include "common/model/delta.hpp"
 #include "common/model/names.hpp"
+#include "common/model/schema.hpp"
 
 namespace tafel {
 
-// What a grant may allow on a path: reading, or one verb of an op. `write` in a file means every verb that writes
-// fields, `admin` schema to tag.
+// What a grant may allow on a path: reading, reading what is personal or secret (besides the right to read), or one
+// verb of an op. `write` in a file means every verb that writes fields, `admin` schema to tag.
 enum class Right : std::uint8_t {
   read = 0,
   set,
@@ -32,9 +34,11 @@ enum class Right : std::uint8_t {
   fork,
   merge,
   erase,
-  tag
+  tag,
+  read_personal,
+  read_secret
 };
-inline constexpr unsigned right_count = 16;
+inline constexpr unsigned right_count = 18;
 std::string_view name_of(Right right);
 std::optional<Right> right_from(std::string_view name);
 Right right_of(Verb verb);  // copy, move → set; add_item → patch
@@ -55,14 +59,23 @@ class Rights {
 
   explicit Rights(std::vector<Grant> grants) : grants_(std::move(grants)) {}
 
+  // The same on a board whose schema makes some fields personal or secret.
+  Rights under(std::shared_ptr<const Schema> schema) const;
+  // What may be read depends on the schema, as some fields could be personal or secret.
+  bool needs_schema() const;
+
   bool may_read(const Path& path) const;
+  bool may_read_path(const Path& path) const;  // whether it is personal or secret or not: not its value, that it is
   bool may_read_everything() const;
   bool may_read_anything() const;
   // The highest confidence at which the actor may do this; nullopt when it may not at all.
   std::optional<Confidence> cap(const Path& path, Right right) const;
 
  private:
+  bool has_everywhere(Right right) const;
+
   std::vector<Grant> grants_;
+  std::shared_ptr<const Schema> schema_;  // null: nothing is personal or secret
 };
 
 // All roles of a server. The default lets everyone do everything.

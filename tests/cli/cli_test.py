@@ -563,6 +563,134 @@ class Vectors(Case):
         return lines
 
 
+TURNS = [  # of an applicant's dialogue: the delta of each turn, and the completeness after it
+    ({"append": {"dialogue": {"role": "user", "content": "你好，我想出国读研"}}}, 0, ["目标专业", "意向国家", "GPA 绩点", "预算范围"]),
+    ({"set": {"profile.major": "计算机科学"}}, 0.3, ["意向国家", "GPA 绩点", "预算范围"]),
+    ({"patch": {"profile.countries": {"add": ["美国", "新加坡"]}}}, 0.6, ["GPA 绩点", "预算范围"]),
+    ({"set": {"profile.gpa": 3.8}}, 0.8, ["预算范围"]),
+    ({"set": {"profile.major": "  "}}, 0.8, ["预算范围"]),                       # a blank changes nothing
+    ({"unset": ["profile.gpa"]}, 0.6, ["GPA 绩点", "预算范围"]),
+    ({"patch": {"profile.countries": {"remove": ["美国", "新加坡"]}}}, 0.3, ["意向国家", "GPA 绩点", "预算范围"]),
+    ({"set": {"profile.budget": "30-40 万元"}}, 0.5, ["意向国家", "GPA 绩点"]),
+    ({"set": {"profile": {"gpa": 3.9, "countries": ["英国"]}}}, 1, []),
+    ({"unset": ["profile"]}, 0, ["目标专业", "意向国家", "GPA 绩点", "预算范围"]),
+]
+
+
+class SchemaCommand(Case):
+    def schema(self, *words, text="", code=DONE, **options):
+        done = self.tafel("schema", *words, text=text if isinstance(text, str) else json.dumps(text), **options)
+        self.assertEqual(done.returncode, code, done.stdout.decode() + done.stderr.decode())
+        return json.loads(done.stdout) if done.stdout else done.stderr.decode()
+
+    def template(self, name):
+        return self.tafel("schema", "template", name).stdout.decode()
+
+    def test_set_get_and_what_it_refuses(self):
+        document = {"strict": True, "fields": {"gpa": {"type": "number", "range": [0, 4]}}}
+        self.assertEqual(self.schema("set", "sc/a", "-", text=document)["version"], 1)
+        answer = self.schema("get", "sc/a")
+        self.assertEqual(answer["documents"], [{"board": "sc/a", "path": "$schema.board", "version": 1, "value": document}])
+        self.assertEqual(answer["schema"], {"strict": True, "fields": [{"path": "gpa", "type": "number", "range": [0, 4]}]})
+        self.assertIsNone(answer["completeness"])
+        error = self.apply("sc/a", set_delta("gpa", 5), code=REFUSED)[0]["error"]
+        self.assertEqual((error["code"], error["path"], error["expected"], error["found"]),
+                         ("schema_violation", "gpa", {"range": [0, 4]}, 5))
+        self.assertIn("did you mean gpa?", self.apply("sc/a", set_delta("gap", 3), code=REFUSED)[0]["error"]["message"])
+        self.assertEqual(self.get("sc/a"), {})
+        self.assertEqual(self.get("sc/a", "$schema.board"), document)
+
+    def test_offenders_refuse_a_change_and_check_tries_it(self):
+        self.apply("sc/b", set_delta("gpa", "好"))
+        document = {"fields": {"gpa": {"type": "number"}}}
+        for words in (["--check"], []):
+            receipt = self.schema("set", "sc/b", "-", *words, text=document, code=REFUSED)
+            self.assertEqual(receipt["error"]["code"], "schema_violation")
+            self.assertEqual([offender["path"] for offender in receipt["error"]["found"]], ["gpa"])
+        self.assertEqual(self.schema("set", "sc/b", "-", "--check", text={"fields": {"gpa": {"type": "text"}}})["version"], 2)
+        self.assertEqual(self.schema("get", "sc/b")["documents"], [])
+
+    def test_below_speaks_of_boards_below(self):
+        self.schema("set", "scb", "-", "--below", text={"fields": {"n": {"kind": "counter"}}})
+        self.assertEqual(self.apply("scb/x", set_delta("n", 1), code=REFUSED)[0]["error"]["code"], "kind_mismatch")
+        self.assertEqual(self.schema("get", "scb/x")["documents"][0]["board"], "scb")
+        self.schema("set", "scb", "-", "--below", text="null")
+        self.apply("scb/x", set_delta("n", 1))
+
+    def test_check_agrees_with_the_json_schema_of_the_docs(self):
+        import jsonschema
+        page = json.loads((HERE.parent.parent / "docs/schema.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(page)
+        validator = jsonschema.Draft202012Validator(page)
+        cases = json.loads((self.vectors / "schemas.json").read_text())
+        for case in cases["good"]:
+            with self.subTest(case["name"]):
+                self.assertEqual(self.schema("check", "-", text=case["document"])["errors"], [])
+                self.assertEqual([error.message for error in validator.iter_errors(case["document"])], [])
+        for case in cases["bad"]:
+            with self.subTest(case["name"]):
+                errors = self.schema("check", "-", text=case["document"], code=REFUSED)["errors"]
+                self.assertTrue(any(case["tells"] in error for error in errors), errors)
+                self.assertEqual(validator.is_valid(case["document"]), case.get("only_tool", False))
+
+    def test_templates_are_right_and_without_warnings(self):
+        names = [line.split()[0] for line in self.tafel("schema", "template").stdout.decode().splitlines()]
+        self.assertEqual(names, ["dialogue", "applicant"])
+        for name in names:
+            self.assertEqual(self.schema("check", "-", text=self.template(name)), {"errors": [], "warnings": []})
+
+    def test_ten_turns_of_an_applicant(self):
+        self.schema("set", "sc/applicant", "-", text=self.template("applicant"))
+        for number, (delta, score, missing) in enumerate(TURNS, 1):
+            with self.subTest(turn=number):
+                receipt = self.apply("sc/applicant", delta)[0]
+                shown = self.get("sc/applicant", "--completeness")
+                self.assertEqual((shown["score"], [field["label"] for field in shown["missing"]]), (score, missing))
+                if "completeness" in receipt:
+                    self.assertEqual(receipt["completeness"], shown)
+        self.assertEqual(self.schema("get", "sc/applicant")["completeness"]["score"], 0)
+
+    def test_what_a_model_answers_becomes_a_delta(self):
+        self.schema("set", "sc/model", "-", text=self.template("applicant"))
+        tool = self.schema("tool", "sc/model")
+        self.assertEqual(list(tool["parameters"]["properties"]["fields"]["properties"]),
+                         ["profile.budget", "profile.countries", "profile.gpa", "profile.major"])
+        self.assertEqual(self.schema("tool", "--file", "-", text=self.template("applicant")), tool)
+        answer = {"fields": {"profile.major": {"intent": "OVERWRITE", "value": "金融", "confidence": "stated"},
+                             "profile.countries": {"intent": "APPEND", "value": ["英国"], "confidence": "inferred"},
+                             "profile.gpa": {"intent": "IGNORE", "value": 3.5, "confidence": "guess"},
+                             "profile.budget": None}, "unset": None}
+        said = "好的：\n```json\n" + json.dumps(answer, ensure_ascii=False) + "\n```"
+        done = self.tafel("apply", "sc/model", "--extraction", "--base", "1", "--ref", "turn-2", text=said)
+        self.assertEqual(done.returncode, DONE, done.stderr.decode())
+        self.assertEqual(self.get("sc/model"), {"profile": {"major": "金融", "countries": ["英国"]}})
+        event = json_lines(self.tafel("log", "sc/model", "--from", "2").stdout)[0]
+        self.assertEqual((event["base"], event["source"]), (1, {"kind": "turn", "ref": "turn-2", "evidence": ["IGNORE profile.gpa: 3.5"]}))
+
+        answer["fields"]["profile.gpa"] = {"intent": "OVERWRITE", "value": 38, "confidence": "stated"}
+        done = self.tafel("apply", "sc/model", "--extraction", text=json.dumps(answer))
+        self.assertEqual(done.returncode, REFUSED)
+        self.assertIn('profile.gpa: "value" must be a number from 0 to 5 (range), found 38', done.stderr.decode())
+        self.assertEqual(json_lines(done.stdout)[0]["error"]["code"], "bad_value")
+        self.apply("sc/model", set_delta("profile.major", "金融", confidence="confirmed"))
+        facts = self.tafel("schema", "tool", "sc/model", "--facts").stdout.decode()
+        self.assertIn('"path":"profile.major","value":"金融","confidence":"confirmed"', facts)
+        self.assertNotIn("profile.countries", facts)
+
+    def test_pinned_fields_are_always_in_the_context(self):
+        self.schema("set", "sc/pinned", "-", text={"fields": {"city": {"pinned": True, "type": "string"}}})
+        self.apply("sc/pinned", set_delta("city", "上海", confidence="guess"), set_delta("other", "x", confidence="guess"))
+        text = self.tafel("context", "sc/pinned", "--request", "-", "--text", text="{}").stdout.decode()
+        self.assertIn("上海", text)
+        self.assertNotIn('"other"', text)
+
+    def test_wrong_usage(self):
+        for words in (["schema"], ["schema", "dance"], ["schema", "set", "b"], ["schema", "tool"], ["schema", "template", "x"],
+                      ["get", "b", "x", "--completeness"], ["get", "b", "--completeness", "--full"]):
+            self.assertEqual(self.tafel(*words).returncode, USAGE, words)
+        self.assertEqual(self.tafel("get", "sc/none", "--completeness").returncode, REFUSED)
+
+
 def is_test_only(case):
     of_deltas = {name for delta in case["deltas"] if isinstance(delta, dict) for name in delta}
     return bool(TEST_ONLY_OF_CASE & set(case)) or bool(TEST_ONLY_OF_DELTA & of_deltas)

@@ -4,9 +4,12 @@
 
 #include "common/base/bytes.hpp"
 #include "common/base/hash.hpp"
+#include "common/base/nfc.hpp"
 #include "common/base/pack.hpp"
 #include "common/base/random.hpp"
+#include "common/base/regex.hpp"
 #include "common/base/result.hpp"
+#include "common/base/spelling.hpp"
 #include "common/base/text.hpp"
 
 namespace tafel {
@@ -142,6 +145,52 @@ TEST(Pack, WritesIntegersInTheirShortestForm) {
   EXPECT_EQ(integer(-2147483649), "d3ffffffff7fffffff");
   EXPECT_EQ(integer(INT64_MIN), "d38000000000000000");
   EXPECT_EQ(packed([](PackWriter& out) { out.unsigned_integer(UINT64_MAX); }), "cfffffffffffffffff");
+}
+
+TEST(Text, TrimsTheWhiteSpaceOfEveryScriptAtBothEnds) {
+  EXPECT_EQ(trimmed("  a b\t"), "a b");
+  EXPECT_EQ(trimmed("　上海 "), "上海");
+  EXPECT_EQ(trimmed("   "), "");
+  EXPECT_EQ(trimmed(""), "");
+  EXPECT_EQ(trimmed("x"), "x");
+}
+
+TEST(Text, CountsCodePoints) {
+  EXPECT_EQ(count_code_points("上海a"), 3U);
+  EXPECT_EQ(count_code_points("😀"), 1U);
+  EXPECT_EQ(count_code_points(""), 0U);
+}
+
+TEST(Nfc, ComposesLettersAndKeepsTheRest) {
+  EXPECT_EQ(to_nfc("é"), "é");
+  EXPECT_EQ(to_nfc("plain"), "plain");
+  EXPECT_EQ(to_nfc("上海"), "上海");
+  EXPECT_EQ(to_nfc(std::string_view("a\0\xC3\xA9", 4)), std::string_view("a\0\xC3\xA9", 4));
+  EXPECT_EQ(to_nfc("한"), "한");
+}
+
+TEST(Regex, FindsAndSaysWhatIsWrong) {
+  const auto regex = Regex::compile("^[上-海]+$");
+  ASSERT_TRUE(regex) << regex.error().message;
+  EXPECT_TRUE(regex->is_found_in("上海"));
+  EXPECT_FALSE(regex->is_found_in("上海x"));
+  EXPECT_TRUE(Regex::compile("b")->is_found_in("abc"));
+  EXPECT_FALSE(Regex::compile("(a"));
+  EXPECT_FALSE(Regex::compile("a{99999}"));
+}
+
+TEST(Regex, TakesNoTimeWhateverTheExpressionIs) {
+  const auto regex = Regex::compile("(a*)*(a*)*(a*)*b");
+  ASSERT_TRUE(regex);
+  EXPECT_FALSE(regex->is_found_in(std::string(30'000, 'a')));
+}
+
+TEST(Spelling, NamesTheClosest) {
+  const std::vector<std::string> known{"profile.gpa", "profile.major", "required", "x.gpa"};
+  EXPECT_EQ(close_names("profile.gap", known, 3), (std::vector<std::string>{"profile.gpa"}));
+  EXPECT_EQ(close_names("gpa", known, 3), (std::vector<std::string>{"x.gpa", "profile.gpa"}));
+  EXPECT_EQ(close_names("requird", known, 1), (std::vector<std::string>{"required"}));
+  EXPECT_TRUE(close_names("something else", known, 3).empty());
 }
 
 TEST(Pack, WritesHeadersByTheSizeThatFits) {

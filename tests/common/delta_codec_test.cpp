@@ -404,9 +404,9 @@ class RandomDeltas {
 
   Op op() {
     Op made;
-    constexpr std::array verbs{Verb::set,   Verb::patch,  Verb::incr,    Verb::max,  Verb::min,  Verb::append,
-                               Verb::unset, Verb::accept, Verb::dismiss, Verb::copy, Verb::move, Verb::add_item,
-                               Verb::fork,  Verb::merge,  Verb::erase,   Verb::tag};
+    constexpr std::array verbs{Verb::set,   Verb::patch,  Verb::incr,    Verb::max,  Verb::min,   Verb::append,
+                               Verb::unset, Verb::accept, Verb::dismiss, Verb::copy, Verb::move,  Verb::add_item,
+                               Verb::fork,  Verb::merge,  Verb::erase,   Verb::tag,  Verb::schema};
     made.verb = verbs[values_.below(verbs.size())];
     made.path = path();
     made.confidence = confidence();
@@ -434,8 +434,11 @@ class RandomDeltas {
       case Verb::dismiss: made.suggestion = "3.1"; break;
       case Verb::copy:
       case Verb::move: made.from = path(); break;
-      case Verb::revert:
       case Verb::schema:
+        made.has_value = true;
+        if (values_.chance(2)) made.value = Map{{"strict", true}};
+        break;
+      case Verb::revert:
       case Verb::erase: break;
     }
     return made;
