@@ -7,6 +7,7 @@
 
 #include "blackboard/seal.hpp"
 #include "broker/board_verbs.hpp"
+#include "broker/log.hpp"
 #include "broker/schema_scope.hpp"
 #include "common/base/limits.hpp"
 #include "conflict/judge.hpp"
@@ -141,6 +142,15 @@ Result<Committed> Pipeline::commit(const std::vector<Submission>& batch, TimeMs 
 }
 
 Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
+  if (!can_expire_) return std::vector<std::shared_ptr<const Event>>();
+  auto expired = expire_now(now);
+  if (expired || !is_of_one_delta(expired.error())) return expired;
+  can_expire_ = false;  // it would fail again, each time
+  log(LogLevel::error, "expiry_stopped", {{"message", expired.error().message}});
+  return std::vector<std::shared_ptr<const Event>>();
+}
+
+Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire_now(TimeMs now) {
   std::vector<std::shared_ptr<const Event>> expired;
   const auto next = store_.next_expiry();
   if (!next) return tl::unexpected(next.error());
@@ -148,11 +158,10 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
   Run run{**transaction, store_.epoch(), now, {}, false};
-  auto events = (*transaction)
-                    ->expire(now, limits::expiry_cells_max,
-                             [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
-                               return complete(run, board, judgement, at);
-                             });
+  auto events = (*transaction)->expire(
+      now, limits::expiry_cells_max, [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
+        return complete(run, board, judgement, at);
+      });
   const auto durable = events ? (*transaction)->commit() : Result<void>(tl::unexpected(events.error()));
   if (!durable) {
     kept_.clear();
@@ -164,12 +173,18 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
 
 Result<bool> Pipeline::scrub() {
   if (!has_erasures_) return false;
+  const auto more = scrub_once();
+  has_erasures_ = more.value_or(false);
+  if (more || !is_of_one_delta(more.error())) return more;
+  log(LogLevel::error, "erasure_stopped", {{"message", more.error().message}});
+  return false;  // until the next erasure, or the next start
+}
+
+Result<bool> Pipeline::scrub_once() {
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
   const auto more = (*transaction)->scrub(limits::erasure_step_max);
-  if (!more) return more;
-  has_erasures_ = *more;
-  if (!*more) return false;
+  if (!more || !*more) return more;
   if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
   return true;
 }

@@ -39,10 +39,12 @@ class Pipeline {
   // batch may be answered: the state on disk is unknown, the caller stops and recovers.
   Result<Committed> commit(const std::vector<Submission>& batch, TimeMs now);
 
-  // Takes away what has expired by `now`, a bounded part of it; the events are durable. A failure is one of `commit`.
+  // Takes away what has expired by `now`, a bounded part of it; the events are durable. A failure is one of `commit`;
+  // damage, or a full store, is logged and ends the sweep until the next start, as reads honour expiry without it.
   Result<std::vector<std::shared_ptr<const Event>>> expire(TimeMs now);
 
-  // Goes a bounded step on with what erasures left to do. False when there is nothing.
+  // Goes a bounded step on with what erasures left to do. False when there is nothing. Damage is logged and ends it
+  // likewise; the ledger then tells that the erasure is pending.
   Result<bool> scrub();
 
  private:
@@ -66,12 +68,15 @@ class Pipeline {
   std::optional<HeldFields> held_after(Run& run, const Delta& delta, const KeptSchema& kept,
                                        conflict::Judgement& judgement, TimeMs now);
   void forget_schemas(const std::string& board, const std::vector<Change>& changes);
+  Result<std::vector<std::shared_ptr<const Event>>> expire_now(TimeMs now);
+  Result<bool> scrub_once();
   Receipt refusal_of(const Submission& submission, const Failure& failure);
 
   store::Store& store_;
   const RoleTable& roles_;
   SchemaOf schema_of_;
   KeptSchemas kept_;          // as the transaction under way sees them: none is kept when one fails
+  bool can_expire_ = true;
   bool has_erasures_ = true;  // that are not done; looked at once at the start
 };
 

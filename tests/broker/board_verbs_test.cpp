@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "blackboard/read.hpp"
+#include "blackboard/store/layout.hpp"
 #include "common/codec/event_codec.hpp"
 #include "common/codec/event_pieces.hpp"
 #include "common/codec/json.hpp"
 #include "common/codec/receipt_codec.hpp"
 #include "tests/broker/rig.hpp"
+#include "tests/effort.hpp"
 
 namespace tafel {
 namespace {
@@ -52,6 +55,19 @@ struct BoardVerbs : ::testing::Test {
       if (!key.starts_with('$')) shown.set(key, value);
     }
     return codec::to_json(shown);
+  }
+  // With the elements of the set s in no order: one that a fork removed and added anew keeps its place in the parent.
+  Value values(const std::string& board) {
+    Value all = testing::json(state(board));
+    Value* set = nullptr;
+    for (auto& [key, value] : *all.get_if<Map>()) {
+      if (key == "s") set = &value;
+    }
+    if (set == nullptr) return all;
+    List& elements = *set->get_if<List>();
+    std::sort(elements.begin(), elements.end(),
+              [](const Value& a, const Value& b) { return canonical(a) < canonical(b); });
+    return all;
   }
   void expect_sound(const std::string& board) {
     EXPECT_EQ((*rig.store().verify(board)).defects, std::vector<std::string>{}) << board;
@@ -185,6 +201,44 @@ TEST_F(BoardVerbs, OnlyAForkIsMergedIntoItsParent) {
   EXPECT_EQ(code_of(merge("acme/other", fork_id)), "bad_value");
 }
 
+// One random delta on a small board, in the short form.
+std::string random_delta(std::mt19937_64& random) {
+  const auto below = [&](std::uint64_t bound) { return std::to_string(random() % bound); };
+  const std::string confidence = random() % 4 == 0 ? R"("confidence": "confirmed", )" : "";
+  switch (random() % 8) {
+    case 0: return "{" + confidence + R"("set": {"r)" + below(3) + R"(": )" + below(5) + "}}";
+    case 1:
+      return "{" + confidence + R"("set": {"nested": {"a": )" + below(4) + R"(, "b": "北京)" + below(3) + R"("}}})";
+    case 2: return "{" + confidence + R"("patch": {"s": {"add": [)" + below(6) + ", " + below(6) + "]}}}";
+    case 3: return "{" + confidence + R"("patch": {"s": {"remove": [)" + below(6) + "]}}}";
+    case 4: return R"({"incr": {"n": )" + below(9) + "}}";
+    case 5: return R"({"max": {"top": )" + below(50) + "}}";
+    case 6: return R"({"append": {"log": "line )" + below(100) + R"("}})";
+    default: {
+      const std::vector<std::string> paths{"r0", "r1", "nested", "s", "n", "top", "log"};
+      return "{" + confidence + R"("unset": [")" + paths[random() % paths.size()] + R"("]})";
+    }
+  }
+}
+
+// Law: a merge into a parent that did not change gives the parent the fork's values.
+TEST_F(BoardVerbs, MergingARandomForkIntoAnUnchangedParentGivesTheFork) {
+  std::mt19937_64 random(20261130);
+  for (int round = 0; round < 20 * effort; ++round) {
+    const std::string board = "acme/law/" + std::to_string(round);
+    for (std::uint64_t i = random() % 12 + 1; i > 0; --i) on(board, random_delta(random));
+    if (!*(*rig.store().snapshot())->head(board)) continue;  // nothing came of it
+    fork(board + "/b", board);
+    for (std::uint64_t i = random() % 12; i > 0; --i) on(board + "/b", random_delta(random));
+    const Receipt merged = merge(board, board + "/b");
+    // A fork that nothing was written to has nothing to bring back.
+    if (merged.error) EXPECT_EQ(code_of(merged), "none") << merged.error->message;
+    EXPECT_EQ(codec::to_json(values(board)), codec::to_json(values(board + "/b"))) << "round " << round;
+    expect_sound(board);
+    expect_sound(board + "/b");
+  }
+}
+
 // --- tag ---
 
 TEST_F(BoardVerbs, ATagNamesAVersionAndGoes) {
@@ -268,6 +322,22 @@ TEST_F(BoardVerbs, ErasingGoesOnAfterARestart) {
   scrub();
   EXPECT_EQ(log_of(parent).find("canary"), std::string::npos);
   expect_sound(parent);
+}
+
+TEST_F(BoardVerbs, DamageStopsTheScrubAndNotTheServer) {
+  on(parent, R"({"set": {"secret": ")" + canary + R"("}})");
+  erase(parent, "secret");
+  {
+    const auto kv = store::open_memory(rig.disk);
+    const auto write = *kv->write();
+    ASSERT_TRUE(write->put(store::Table::events, store::event_key(store::BoardNumber{1}, 1), "no event"));
+    ASSERT_TRUE(write->commit());
+  }
+  const auto scrubbed = rig.pipeline().scrub();
+  ASSERT_TRUE(scrubbed);
+  EXPECT_FALSE(*scrubbed);
+  EXPECT_FALSE((*rig.store().erasures(0, 10)).at(0).is_done);
+  EXPECT_EQ(code_of(on("acme/other", R"({"set": {"a": 1}})")), "none");
 }
 
 TEST_F(BoardVerbs, ErasingWhatIsNotThereChangesNothing) {
