@@ -1,6 +1,8 @@
 // Questions about the past of a board: who wrote what stands there, the revisions of a field, where an actor has
 // written.
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -61,6 +63,90 @@ Value revision_of(const Event& event, const Path& path, const FieldDifference& d
   return words;
 }
 
+// Goes through the events that have changed something at or below a path, newest first.
+class Backwards {
+ public:
+  Backwards(store::Snapshot& snapshot, const std::string& board, const Path& path, Version before, Version floor)
+      : snapshot_(snapshot), board_(board), path_(path), version_(before), floor_(floor) {}
+
+  // The next one; null at the end, or when enough events were looked at: then `rest` tells where to go on.
+  Result<std::shared_ptr<const Event>> next() {
+    if (!is_begun_) {
+      if (auto begun = begin(); !begun) return tl::unexpected(begun.error());
+    }
+    return follows_ ? next_of_fields() : next_of_all();
+  }
+  // What has not been looked at yet lies below this version; nullopt: nothing is left.
+  std::optional<Version> rest() const {
+    if (version_ <= floor_ + 1 || (follows_ && newest_.empty())) return std::nullopt;
+    return version_;
+  }
+
+ private:
+  using EventPtr = std::shared_ptr<const Event>;
+
+  // The trails of a few fields are followed; of many, all events are read.
+  Result<void> begin() {
+    is_begun_ = true;
+    const auto fields = snapshot_.fields(board_, path_, limits::history_fields_max + 1);
+    if (!fields) return tl::unexpected(fields.error());
+    follows_ = fields->size() <= limits::history_fields_max;
+    for (const Path& field : *fields) {
+      if (!follows_) break;
+      if (auto found = follow(field, version_); !found) return found;
+    }
+    return {};
+  }
+
+  Result<void> follow(const Path& field, Version before) {
+    if (before <= floor_ + 1) return {};
+    const auto events = snapshot_.revisions(board_, field, before - 1, 1, 1);
+    if (!events) return tl::unexpected(events.error());
+    if (events->empty() || events->front()->version <= floor_) return {};
+    auto& [event, fields] = newest_[events->front()->version];
+    event = events->front();
+    fields.push_back(field);
+    return {};
+  }
+
+  Result<EventPtr> next_of_fields() {
+    if (newest_.empty()) return nullptr;
+    auto [event, fields] = std::move(newest_.rbegin()->second);
+    newest_.erase(std::prev(newest_.end()));
+    version_ = event->version;
+    for (const Path& field : fields) {
+      if (auto found = follow(field, version_); !found) return tl::unexpected(found.error());
+    }
+    return std::move(event);
+  }
+
+  Result<EventPtr> next_of_all() {
+    while (version_ > floor_ + 1 && looked_at_++ < limits::history_page_events) {
+      --version_;
+      const auto records = snapshot_.event_records(board_, version_, version_, 1);
+      if (!records) return tl::unexpected(records.error());
+      if (records->size() != 1) return fail(Fault::bad_bytes, "the log lacks a version");
+      auto event = codec::decode_event(records->front());
+      if (!event) return tl::unexpected(event.error());
+      const bool touches = std::any_of(event->changes.begin(), event->changes.end(), [&](const LoggedChange& logged) {
+        return logged.change.key.path.is_at_or_below(path_);
+      });
+      if (touches) return std::make_shared<const Event>(std::move(*event));
+    }
+    return nullptr;
+  }
+
+  store::Snapshot& snapshot_;
+  const std::string& board_;
+  const Path& path_;
+  Version version_;
+  const Version floor_;
+  bool is_begun_ = false;
+  bool follows_ = false;
+  std::size_t looked_at_ = 0;
+  std::map<Version, std::pair<EventPtr, std::vector<Path>>> newest_;  // of each field that is followed
+};
+
 }  // namespace
 
 Answer Query::blame() {
@@ -90,6 +176,12 @@ tl::expected<List, ErrorInfo> Query::revisions_of(const Event& event) {
     }
     if (!difference.empty()) revisions.push_back(revision_of(event, path, difference));
   }
+  for (const LoggedChange& logged : event.changes) {  // an erasure leaves nothing that could differ
+    const Path& path = logged.change.key.path;
+    if (logged.change.key.part != Part::field || !path.is_at_or_below(*question_.path) || !shows(path)) continue;
+    Value revision = revision_of(event, path, {});
+    revisions.push_back(std::move(revision.set("gone", true)));
+  }
   return revisions;
 }
 
@@ -97,28 +189,25 @@ Answer Query::history() {
   const auto head = this->head();
   if (!head) return tl::unexpected(head.error());
   const std::size_t count = question_.count.value_or(history_page);
-  Version version = std::min(question_.before.value_or(head->version + 1), head->version + 1);
+  const Version before = std::min(question_.before.value_or(head->version + 1), head->version + 1);
+  Backwards backwards(snapshot_, question_.board, *question_.path, before, head->floor);
   List revisions;
   std::size_t bytes = 0;
-  std::size_t looked_at = 0;
-  while (version > head->floor + 1 && revisions.size() < count && bytes < limits::page_bytes &&
-         looked_at++ < limits::history_page_events) {
-    const auto event = this->event(--version);
-    if (!event) return tl::unexpected(event.error());
-    const bool touches = std::any_of(event->changes.begin(), event->changes.end(), [&](const LoggedChange& logged) {
-      return logged.change.key.path.is_at_or_below(*question_.path);
-    });
-    if (!touches) continue;
-    auto made = revisions_of(*event);
+  std::optional<Version> rest;
+  do {
+    const auto event = backwards.next();
+    if (!event) return failed(event.error());
+    rest = backwards.rest();
+    if (*event == nullptr) break;
+    auto made = revisions_of(**event);
     if (!made) return tl::unexpected(made.error());
     for (Value& revision : *made) {
       bytes += canonical(revision).size();
       revisions.push_back(std::move(revision));
     }
-  }
-  return codec::encode(Map{{"version", head->version},
-                           {"revisions", std::move(revisions)},
-                           {"next", version > head->floor + 1 ? Value(version) : Value()}});
+  } while (revisions.size() < count && bytes < limits::page_bytes);
+  return codec::encode(
+      Map{{"version", head->version}, {"revisions", std::move(revisions)}, {"next", rest ? Value(*rest) : Value()}});
 }
 
 Answer Query::touched() {

@@ -26,6 +26,28 @@ struct Named {
   Answer (Query::*answer)();
 };
 
+// The ledger of erasures, page by page: those on boards that the asker may read something of.
+Answer erasures(store::Store& store, const Question& question, const Asker& asker) {
+  const std::size_t count = question.count.value_or(limits::boards_page_max);
+  const auto ledger = store.erasures(question.from.value_or(0), count);
+  if (!ledger) return failed(ledger.error());
+  List shown;
+  for (const store::Erasure& erasure : *ledger) {
+    const bool is_asked = question.board.empty() || question.board == erasure.board;
+    if (!is_asked || !asker.rights_on(erasure.board).may_read_anything()) continue;
+    shown.push_back(Map{{"sequence", erasure.sequence},
+                        {"board", erasure.board},
+                        {"path", erasure.path.text()},
+                        {"version", erasure.version},
+                        {"actor", erasure.actor},
+                        {"time", erasure.time},
+                        {"done", erasure.is_done}});
+  }
+  const bool is_last = ledger->size() < count;
+  return codec::encode(
+      Map{{"erasures", std::move(shown)}, {"next", is_last ? Value() : Value(ledger->back().sequence + 1)}});
+}
+
 Answer dispatch(Query& query, const Question& question, const Asker& asker) {
   static constexpr std::array<Named, 11> of_a_board{{{"get", &Query::get},
                                                      {"full", &Query::full},
@@ -158,6 +180,7 @@ ErrorInfo error_of(const Failure& failure) {
 }
 
 Answer answer_from_store(store::Store& store, const Question& question, const Asker& asker) {
+  if (question.what == "erasures") return erasures(store, question, asker);
   auto snapshot = store.snapshot();
   if (!snapshot) return failed(snapshot.error());
   BoardSchema schema;

@@ -30,6 +30,7 @@ const std::vector<Form>& forms() {
       {"touched", {"board", "path", "actor", "from"}},
       {"suggestions", {"board", "path"}},
       {"boards", {"after", "count"}},
+      {"erasures", {"from", "board", "count"}},
       {"verify", {"board"}},
       {"context", {"board", "request"}},
       {"schema", {"board"}},
@@ -115,10 +116,6 @@ class QuestionReader {
   std::string defect_;
 };
 
-bool has_member(const Form& form, std::string_view name) {
-  return std::find(form.members.begin(), form.members.end(), name) != form.members.end();
-}
-
 // What must be there, and what excludes each other.
 void check_together(const Question& question, QuestionReader& reader) {
   const auto one_of = [&](bool version, bool time, std::string_view names) {
@@ -154,7 +151,8 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
   reader.check_members(*form);
   Question question;
   question.what = *name;
-  if (has_member(*form, "board")) question.board = reader.board();
+  const bool is_about_a_board = !form->members.empty() && form->members.front() == "board";
+  if (is_about_a_board || body.find("board") != nullptr) question.board = reader.board();
   question.path = reader.path();
   question.at = reader.number("at");
   question.before = reader.number("before");

@@ -4,8 +4,8 @@
 #include "agents_sdk/cpp/history.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
+#include "cli/receipts.hpp"
 #include "cli/words.hpp"
-#include "common/codec/receipt_codec.hpp"
 
 namespace tafel::cli {
 namespace {
@@ -15,30 +15,6 @@ constexpr const char* revert_help =
 NAME wrote last, after version V. This is a new version: the past stays as it is. What was written since
 this command looked stays too. What is surer than the revert (--confidence, else as sure as you may be) is
 not touched; the revert is held there as a suggestion. --check only tells what would happen.)";
-
-Result<std::optional<Confidence>> confidence_of(const Arguments& arguments) {
-  const auto name = arguments.text("confidence");
-  if (!name) return std::nullopt;
-  if (const auto confidence = confidence_from(*name)) return confidence;
-  return fail(Fault::bad_config, "--confidence is one of guess, inferred, stated, confirmed, verified");
-}
-
-// What a receipt says, and the exit code: a refusal is Fault::refused with the server's words.
-Result<Exit> print_receipt(const Receipt& receipt, const Delta& delta, bool as_json, Output& output) {
-  if (as_json) {
-    if (auto printed = output.json_line(codec::receipt_to_value(receipt)); !printed)
-      return tl::unexpected(printed.error());
-    return receipt.error ? Exit::refused : Exit::done;
-  }
-  if (receipt.error)
-    return fail(Fault::refused, fmt::format("{}: {}", name_of(receipt.error->code), receipt.error->message));
-  std::vector<std::string> names;
-  for (const Op& op : delta.ops) names.push_back(op.path);
-  std::string text = outcome_lines(receipt, names);
-  text += fmt::format("{} {}", delta.check ? "this would be version" : "the board is at version", receipt.version);
-  if (auto printed = output.line(text); !printed) return tl::unexpected(printed.error());
-  return Exit::done;
-}
 
 Result<sdk::DeltaBuilder> wanted(const Arguments& arguments, sdk::History& history) {
   const auto to = arguments.number("to");

@@ -329,13 +329,13 @@ void LeafRevert::bring_extremum_back(const ExtremumCell& target) {
 
 void LeafRevert::bring_element_back(const Restoration& cell) {
   const auto& target = std::get<ElementCell>(*cell.target);
+  // What this does depends on the state at the base alone, as with a patch: so the order of arrival does not matter.
+  const auto* seen = as<ElementCell>(cell.seen);
+  const bool is_surer = seen != nullptr && seen->dots.front().confidence > confidence_;
+  if (is_surer) return unchanged(Reason::repeated);  // it is there, and surer than this revert could make it
   const auto present = writing_.draft.cell(cell.key);
   ElementCell back{target.value, target.first, target.place, {}};
   if (const auto* now = as<ElementCell>(present)) {
-    const auto* seen = as<ElementCell>(cell.seen);
-    const bool is_surer = std::any_of(now->dots.begin(), now->dots.end(),
-                                      [&](const Dot& dot) { return is_seen(dot) && dot.confidence > confidence_; });
-    if (is_surer) return unchanged(Reason::repeated);  // it is there, and surer than this revert could make it
     const bool stood_there = seen != nullptr && seen->first == now->first && seen->place == now->place;
     if (!stood_there) {  // somebody has added it since: it stands where that put it
       back.first = now->first;

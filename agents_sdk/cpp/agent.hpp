@@ -76,6 +76,12 @@ class DeltaBuilder {
   DeltaBuilder& expect_value(std::string_view path, Value value);
   DeltaBuilder& atomic(bool atomic);
   DeltaBuilder& check(bool check = true);
+  // The verbs of a whole board, each the only op of its delta. The delta of a fork goes to the new board.
+  DeltaBuilder& fork(std::string_view parent, std::optional<Version> version = {});
+  DeltaBuilder& merge(std::string_view fork, std::optional<Version> version = {});  // on the fork's parent
+  DeltaBuilder& erase(std::string_view path);                                       // for good, history too
+  DeltaBuilder& tag(std::string_view name, Version version);
+  DeltaBuilder& untag(std::string_view name);
   const Delta& delta() const { return delta_; }
 
  private:

@@ -1,6 +1,22 @@
 #include "agents_sdk/cpp/agent.hpp"
+#include "common/model/names.hpp"
 
 namespace tafel::sdk {
+namespace {
+
+Value named_version(std::string_view member, std::string_view board, std::optional<Version> version) {
+  Value value(Map{{std::string(member), board}});
+  if (version) value.set("version", *version);
+  return value;
+}
+
+// The name is one segment, whatever it holds; one that can be none is refused by the server.
+std::string tag_path(std::string_view name) {
+  const auto path = Path::from_segments({std::string(tags_path), std::string(name)});
+  return path ? path->text() : std::string(tags_path) + "." + std::string(name);
+}
+
+}  // namespace
 
 DeltaBuilder::DeltaBuilder(Version base) { delta_.base = base; }
 
@@ -132,6 +148,25 @@ DeltaBuilder& DeltaBuilder::check(bool check) {
   delta_.check = check;
   return *this;
 }
+
+DeltaBuilder& DeltaBuilder::fork(std::string_view parent, std::optional<Version> version) {
+  return add_valued(Verb::fork, fork_path, named_version("parent", parent, version));
+}
+
+DeltaBuilder& DeltaBuilder::merge(std::string_view fork, std::optional<Version> version) {
+  return add_valued(Verb::merge, merge_path, named_version("fork", fork, version));
+}
+
+DeltaBuilder& DeltaBuilder::erase(std::string_view path) {
+  add_op(Verb::erase, path);
+  return *this;
+}
+
+DeltaBuilder& DeltaBuilder::tag(std::string_view name, Version version) {
+  return add_valued(Verb::tag, tag_path(name), version);
+}
+
+DeltaBuilder& DeltaBuilder::untag(std::string_view name) { return add_valued(Verb::tag, tag_path(name), Nil{}); }
 
 Op& DeltaBuilder::add_op(Verb verb, std::string_view path) {
   Op& op = delta_.ops.emplace_back();

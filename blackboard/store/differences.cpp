@@ -1,6 +1,4 @@
 // What differs between two versions of a board.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
@@ -15,16 +13,14 @@ class DifferenceFinder {
   using Page = Snapshot::DifferencePage;
 
   DifferenceFinder(BoardLine line, Version before, Version after, std::size_t bytes_max)
-      : line_(std::move(line)), before_(before), after_(after), bytes_max_(bytes_max) {}
+      : line_(std::move(line)),
+        older_line_(line_.at(std::min(before, after))),
+        before_(before),
+        after_(after),
+        bytes_max_(bytes_max) {}
 
   Result<Page> run(const std::optional<Path>& path, const std::optional<CellKey>& start) {
     const bool is_near = newer() - older() <= limits::diff_walk_events_max;
-    // A fork does not tell what was gone when it was made; its events do.
-    if (!is_near && line_.levels().front().from > older()) {
-      return fail(Fault::full,
-                  fmt::format("the board was forked at version {}: ask for what differs before and after it",
-                              line_.levels().front().from));
-    }
     const auto done = is_near ? walk_events(path, start) : scan_fields(path, start);
     if (!done) return tl::unexpected(done.error());
     return std::move(page_);
@@ -35,8 +31,7 @@ class DifferenceFinder {
   Version newer() const { return std::max(before_, after_); }
 
   // False when the page is full.
-  Result<bool> look_at(const CellKey& key, const StoredCell& record) {
-    if (!line_.is_fork() && record.trail.newest() <= older()) return true;
+  Result<bool> look_at(const CellKey& key) {
     auto before = line_.image_as_of(key, before_);
     if (!before) return tl::unexpected(before.error());
     auto after = line_.image_as_of(key, after_);
@@ -66,17 +61,11 @@ class DifferenceFinder {
       }
     }
     for (const CellKey& key : touched) {
-      const auto goes_on = look_at_touched(key);
+      const auto goes_on = look_at(key);
       if (!goes_on) return tl::unexpected(goes_on.error());
       if (!*goes_on) break;
     }
     return {};
-  }
-
-  Result<bool> look_at_touched(const CellKey& key) {
-    const auto cell = line_.cell(key);
-    if (!cell) return tl::unexpected(cell.error());
-    return look_at(key, cell->value_or(StoredCell()));
   }
 
   Result<void> scan_fields(const std::optional<Path>& path, const std::optional<CellKey>& start) {
@@ -93,21 +82,33 @@ class DifferenceFinder {
   }
 
   Result<bool> look_at_field(const Path& path, const FieldRecord& record, const CellKey& start) {
-    if (start.part == Part::leaf) {
-      const auto goes_on = look_at(start, record.leaf);
-      if (!goes_on || !*goes_on) return goes_on;
-    }
     // Suggestions do not count as changes of a field, so they are looked at in any case.
     const bool is_changed = record.info.changed > older();
-    const Part part = is_changed ? start.part : std::max(start.part, Part::suggestion);
-    const std::string id = part == start.part ? start.id : std::string();
-    const auto scanned = line_.scan_all_parts(
-        path, part, id, [&](const CellKey& key, const StoredCell& cell) { return look_at(key, cell); });
-    if (!scanned) return tl::unexpected(scanned.error());
-    return !page_.next.has_value();
+    const CellKey first = is_changed ? start : std::max(start, CellKey{path, Part::suggestion, {}});
+    std::set<CellKey> keys;
+    if (is_changed) keys.insert(leaf_key(path));
+    auto gathered = gather(line_, first, keys);
+    // A fork took over only what was there when it was made: what had gone by then is found where it was.
+    if (gathered && older_line_.levels().size() < line_.levels().size()) gathered = gather(older_line_, first, keys);
+    if (!gathered) return tl::unexpected(gathered.error());
+    for (auto key = keys.lower_bound(first); key != keys.end(); ++key) {
+      const auto goes_on = look_at(*key);
+      if (!goes_on || !*goes_on) return goes_on;
+    }
+    return true;
+  }
+
+  // The cells of a field, but the leaf, that have changed after the older version; of what was taken over by a fork
+  // that is not known.
+  Result<void> gather(BoardLine& line, const CellKey& first, std::set<CellKey>& keys) {
+    return line.scan_all_parts(first.path, first.part, first.id, [&](const CellKey& key, const StoredCell& cell) {
+      if (cell.trail.newest() == 0 || cell.trail.newest() > older()) keys.insert(key);
+      return Result<bool>(true);
+    });
   }
 
   BoardLine line_;
+  BoardLine older_line_;
   const Version before_;
   const Version after_;
   const std::size_t bytes_max_;
@@ -121,7 +122,7 @@ Result<Snapshot::DifferencePage> StoreSnapshot::differences(const std::string& b
                                                             Version before, Version after,
                                                             const std::optional<CellKey>& start,
                                                             std::size_t bytes_max) {
-  const auto found = find(board);
+  auto found = find(board);
   if (!found) return tl::unexpected(found.error());
   if (before == after || found->record.number == BoardNumber::none) return DifferencePage();
   return DifferenceFinder(found->line.at(std::max(before, after)), before, after, bytes_max).run(path, start);

@@ -207,6 +207,19 @@ Result<Snapshot::CellPage> StoreSnapshot::cells(const std::string& board, const 
   return page.take();
 }
 
+Result<std::vector<Path>> StoreSnapshot::fields(const std::string& board, const Path& path, std::size_t count) {
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  std::vector<Path> fields;
+  const auto scanned =
+      found->line.scan_fields(path, {}, [&](std::string_view, const Path& field, const FieldRecord&) -> Result<bool> {
+        if (fields.size() < count) fields.push_back(field);
+        return fields.size() < count;
+      });
+  if (!scanned) return tl::unexpected(scanned.error());
+  return fields;
+}
+
 Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const std::optional<Path>& path,
                                               std::optional<Version> version, std::size_t bytes_max) {
   auto found = find(board);

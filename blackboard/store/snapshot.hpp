@@ -23,6 +23,7 @@ class StoreSnapshot final : public Snapshot {
                          std::size_t bytes_max) override;
   Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                  std::optional<Version> version, std::size_t bytes_max) override;
+  Result<std::vector<Path>> fields(const std::string& board, const Path& path, std::size_t count) override;
   Result<DifferencePage> differences(const std::string& board, const std::optional<Path>& path, Version before,
                                      Version after, const std::optional<CellKey>& start,
                                      std::size_t bytes_max) override;

@@ -56,6 +56,8 @@ class Snapshot {
   // `bytes_max`, Fault::not_found for a version outside floor .. head.
   virtual Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                          std::optional<Version> version, std::size_t bytes_max) = 0;
+  // The fields at and below `path` that were ever written to, at most `count`.
+  virtual Result<std::vector<Path>> fields(const std::string& board, const Path& path, std::size_t count) = 0;
   // The cells at and below `path` that differ between two versions, both of which are kept, from the cell `start` on,
   // field by field, until `bytes_max`; no `next` is the end. Looks at the events between where those are few, else at
   // the fields.

@@ -79,10 +79,11 @@ inline constexpr std::size_t queries_per_peer_max = 256;          // of these fr
 inline constexpr std::size_t queries_waiting_max = 4'096;         // questions that wait for a later turn
 inline constexpr std::size_t boards_page_max = 1'000;             // boards in one answer
 inline constexpr std::size_t history_page_max = 256;              // revisions in one answer
-inline constexpr std::size_t history_page_events = 4'096;         // events that one page of `history` looks at
-inline constexpr std::size_t diff_walk_events_max = 256;          // versions apart; above it fields are compared
-inline constexpr std::size_t diff_page_fields = 16'384;           // fields that one page of a difference looks at
-inline constexpr std::size_t touched_page_events = 4'096;         // events that one page of `touched` looks at
+inline constexpr std::size_t history_fields_max = 64;  // fields whose trails `history` follows; else it reads events
+inline constexpr std::size_t history_page_events = 4'096;  // events that one page of `history` looks at
+inline constexpr std::size_t diff_walk_events_max = 256;   // versions apart; above it fields are compared
+inline constexpr std::size_t diff_page_fields = 16'384;    // fields that one page of a difference looks at
+inline constexpr std::size_t touched_page_events = 4'096;  // events that one page of `touched` looks at
 
 // Contexts
 inline constexpr std::size_t context_budget_tokens_max = 10'000'000;

@@ -162,14 +162,20 @@ TEST(Roles, AreReadAsWritten) {
   EXPECT_EQ(roles->rights_of("booker", "acme/1").cap(budget, Right::set), std::nullopt);
 }
 
-TEST(Roles, WriteIsAllButReadAndTheStarIsAll) {
-  const auto roles = broker::read_roles(R"({"roles": {"w": [{"ops": ["write"]}], "a": [{"ops": ["*"]}]},
-      "actors": {"w": ["w"], "a": ["a"]}})",
-                                        "roles.json");
+TEST(Roles, WriteIsEveryVerbOfFieldsAdminTheOthersAndTheStarIsAll) {
+  const auto roles =
+      broker::read_roles(R"({"roles": {"w": [{"ops": ["write"]}], "a": [{"ops": ["*"]}], "d": [{"ops": ["admin"]}]},
+      "actors": {"w": ["w"], "a": ["a"], "d": ["d"]}})",
+                         "roles.json");
   ASSERT_TRUE(roles.has_value());
   const Path path = *Path::parse("x");
   EXPECT_FALSE(roles->rights_of("w", "b").may_read(path));
   EXPECT_TRUE(roles->rights_of("w", "b").cap(path, Right::dismiss).has_value());
+  EXPECT_TRUE(roles->rights_of("w", "b").cap(path, Right::revert).has_value());
+  EXPECT_FALSE(roles->rights_of("w", "b").cap(path, Right::erase).has_value());
+  EXPECT_TRUE(roles->rights_of("d", "b").cap(path, Right::schema).has_value());
+  EXPECT_TRUE(roles->rights_of("d", "b").cap(path, Right::tag).has_value());
+  EXPECT_FALSE(roles->rights_of("d", "b").cap(path, Right::revert).has_value());
   EXPECT_TRUE(roles->rights_of("a", "b").may_read(path));
   EXPECT_TRUE(roles->rights_of("a", "b").cap(path, Right::unset).has_value());
   EXPECT_FALSE(roles->rights_of("stranger", "b").may_read(path));

@@ -578,6 +578,9 @@ class LogStore final : public store::Store {
     Result<CellPage> cells(const std::string&, const std::optional<Path>&, const std::string&, std::size_t) override {
       return CellPage{};
     }
+    Result<std::vector<Path>> fields(const std::string&, const Path&, std::size_t) override {
+      return std::vector<Path>{};
+    }
     Result<DifferencePage> differences(const std::string&, const std::optional<Path>&, Version, Version,
                                        const std::optional<CellKey>&, std::size_t) override {
       return DifferencePage{};

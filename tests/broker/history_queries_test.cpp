@@ -8,8 +8,6 @@
 namespace tafel::broker::test {
 namespace {
 
-const std::string board_id = "acme/旅行/42";
-
 class HistoryQueriesTest : public ::testing::Test {
  protected:
   Answer ask(const std::string& members, const std::string& actor = "analyst") {
@@ -57,6 +55,7 @@ class HistoryQueriesTest : public ::testing::Test {
     return lines;
   }
 
+  std::string board_id = "acme/旅行/42";
   ServiceFixture fixture;
 };
 
@@ -279,6 +278,34 @@ TEST_F(HistoryQueriesTest, SuggestionsAreListedWithWhatADecisionNeeds) {
   EXPECT_EQ(text_of(at(one, "id")), "2.1");
   EXPECT_EQ(text_of(at(one, "actor")), "model");
   EXPECT_EQ(text_of(at(at(one, "source"), "ref")), "turn-9");
+}
+
+TEST_F(HistoryQueriesTest, AForkRemembersWhatItInherited) {
+  write(R"({"patch": {"s": {"add": ["x", "y"]}}, "set": {"a": 1}})", "ann");
+  write(R"({"patch": {"s": {"remove": ["x"]}}})", "ann");
+  const std::string origin = board_id;
+  board_id = "acme/旅行/43";
+  write(R"({"ops": [{"op": "fork", "value": {"parent": ")" + origin + R"("}}]})", "bot");
+  write(R"({"patch": {"s": {"add": ["z"]}}})", "bot");
+  EXPECT_EQ(revisions(R"("path": "s")"),
+            (Lines{R"(4 bot s patch applied "set" added "z")", R"(2 ann s patch applied "set" removed "x")",
+                   R"(1 ann s patch applied "set" added "x" "y")"}));
+  const List fields = list_at(answer(R"("what": "diff", "from": 1)"), "fields");
+  ASSERT_EQ(fields.size(), 1U);
+  EXPECT_EQ(at(list_at(at(fields[0], "elements"), "removed").at(0), "value"), Value("x"));
+  EXPECT_EQ(at(list_at(at(fields[0], "elements"), "added").at(0), "value"), Value("z"));
+  EXPECT_EQ(text_of(at(list_at(at(at(answer(R"("what": "blame")"), "fields"), "s"), "elements").at(0), "actor")),
+            "ann");
+  write(R"({"ops": [{"op": "revert", "path": "s", "to": 3}]})");
+  EXPECT_EQ(json(R"("what": "get", "path": "s")"), R"({"found":true,"head":5,"value":["y"],"version":5})");
+}
+
+TEST_F(HistoryQueriesTest, AnErasureIsTheLastThatHistoryTells) {
+  write(R"({"set": {"生日": "2001-02-03"}})");
+  write(R"({"set": {"生日": "2001-02-04"}})");
+  write(R"({"ops": [{"op": "erase", "path": "生日"}]})", "lead");
+  EXPECT_EQ(revisions(R"("path": "生日", "count": 1)"), (Lines{"3 lead 生日 erase applied true"}));
+  EXPECT_EQ(json(R"("what": "diff", "from": 1)").find("2001"), std::string::npos);
 }
 
 TEST_F(HistoryQueriesTest, WhatMayNotBeReadIsLeftOutOfThePastToo) {

@@ -216,8 +216,8 @@ TEST_F(RevertLaws, ElementsDoNotDependOnTheOrderOfArrival) {
                                R"(","ops":[{"op":"revert","path":"s","to":)" + std::to_string(die(base + 1)) + "}]}";
       apply(order == 0 ? other : back);
       apply(order == 0 ? back : other);
-      std::map<std::string, std::string> confidences;
-      for (const auto& [key, cell] : load().cells()) {
+      const blackboard::Board board = load();
+      for (const auto& [key, cell] : board.cells()) {
         if (const auto* element = std::get_if<ElementCell>(&cell))
           shapes[order] +=
               codec::to_json(element->value) + std::string(name_of(element->dots.front().confidence)) + " ";

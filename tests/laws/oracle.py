@@ -1649,10 +1649,10 @@ class LeafRevert:
         leaf = self.leaf()
         elements = dict(leaf.elements) if leaf else {}
         there, first, kept = elements.get(key), target.first, []
+        if isinstance(seen, Element) and rank_of_element(seen) > self.rank:
+            self.reasons.append("repeated")
+            return
         if there:
-            if any(d.version <= self.base and d.rank > self.rank for d in there.dots):
-                self.reasons.append("repeated")
-                return
             if not isinstance(seen, Element) or seen.first != there.first:
                 first = there.first
             kept = [d for d in there.dots if d.version > self.base]

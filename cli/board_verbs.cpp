@@ -1,0 +1,282 @@
+// `fork`, `merge`, `tag`, `tags`, `erase` and `erasures`: what is done to a whole board, or to its history.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli/connection.hpp"
+#include "cli/output.hpp"
+#include "cli/receipts.hpp"
+#include "cli/words.hpp"
+#include "common/codec/fields.hpp"
+#include "common/model/names.hpp"
+
+namespace tafel::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A delta of one such verb on its way.
+Result<Exit> send(Connection& connection, const Arguments& arguments, const std::string& board,
+                  sdk::DeltaBuilder& delta, Output& output) {
+  const auto confidence = confidence_of(arguments);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (*confidence) delta.confidence(**confidence);
+  delta.check(arguments.has("check"));
+  const auto receipt = connection.agent().apply(board, delta);
+  if (!receipt) return tl::unexpected(receipt.error());
+  return print_receipt(*receipt, delta.delta(), arguments.has("json"), output);
+}
+
+// --- fork, merge ---
+
+// BOARD or BOARD@V.
+struct AtVersion {
+  std::string board;
+  std::optional<Version> version;
+};
+Result<AtVersion> board_at(const Arguments& arguments) {
+  AtVersion named{arguments.positional(0).value_or(""), std::nullopt};
+  const std::size_t at = named.board.rfind('@');
+  const std::string digits = at == std::string::npos ? std::string() : named.board.substr(at + 1);
+  if (digits.empty() || digits.size() > 18 || digits.find_first_not_of("0123456789") != std::string::npos) return named;
+  named.version = std::stoull(digits);
+  named.board.resize(at);
+  return named;
+}
+
+Result<Exit> run_fork(const Arguments& arguments, Output& output) {
+  const auto from = board_at(arguments);
+  const auto to = arguments.board(1);
+  if (!from) return tl::unexpected(from.error());
+  if (!to) return tl::unexpected(to.error());
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  sdk::DeltaBuilder delta;
+  delta.fork(from->board, from->version);
+  return send(*connection, arguments, *to, delta, output);
+}
+
+Result<std::string> parent_of(Connection& connection, const std::string& fork) {
+  const auto answer = connection.ask(Map{{"what", "get"}, {"board", fork}, {"path", fork_path}});
+  if (!answer) return tl::unexpected(answer.error());
+  const auto value = member_of(*answer, "value");
+  if (!value) return tl::unexpected(value.error());
+  const std::string parent = text_of(*value, "parent");
+  if (parent.empty()) return fail(Fault::refused, fork + " is no fork");
+  return parent;
+}
+
+Result<Exit> run_merge(const Arguments& arguments, Output& output) {
+  const auto fork = board_at(arguments);
+  if (!fork) return tl::unexpected(fork.error());
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  const auto parent = parent_of(*connection, fork->board);
+  if (!parent) return tl::unexpected(parent.error());
+  sdk::DeltaBuilder delta;
+  delta.merge(fork->board, fork->version);
+  return send(*connection, arguments, *parent, delta, output);
+}
+
+// --- tag, tags ---
+
+Result<Exit> run_tag(const Arguments& arguments, Output& output) {
+  const auto board = arguments.board(0);
+  const auto at = arguments.number("at");
+  if (!board) return tl::unexpected(board.error());
+  if (!at) return tl::unexpected(at.error());
+  if (*at && arguments.has("remove")) return fail(Fault::bad_config, "tag takes --at V or --remove, not both");
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  const std::string name = arguments.positional(1).value_or("");
+  sdk::DeltaBuilder delta;
+  if (arguments.has("remove")) {
+    delta.untag(name);
+  } else {
+    std::optional<Version> version = *at;
+    if (!version) {
+      const auto answer = connection->ask(Map{{"what", "get"}, {"board", *board}, {"path", tags_path}});
+      if (!answer) return tl::unexpected(answer.error());
+      const auto head = member_of(*answer, "head");
+      version = head ? codec::as_uint64(*head) : std::nullopt;
+    }
+    delta.tag(name, version.value_or(0));
+  }
+  return send(*connection, arguments, *board, delta, output);
+}
+
+Result<Exit> run_tags(const Arguments& arguments, Output& output) {
+  const auto board = arguments.board(0);
+  if (!board) return tl::unexpected(board.error());
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  const auto answer = connection->ask(Map{{"what", "get"}, {"board", *board}, {"path", tags_path}});
+  if (!answer) return tl::unexpected(answer.error());
+  const auto value = member_of(*answer, "value");
+  if (!value) return tl::unexpected(value.error());
+  const Value none{Map{}};
+  const Value& tags = value->is_nil() ? none : *value;
+  if (arguments.has("json")) {
+    if (auto printed = output.json(tags); !printed) return tl::unexpected(printed.error());
+    return Exit::done;
+  }
+  for (const auto& [name, version] : *tags.get_if<Map>()) {
+    if (auto printed = output.line(fmt::format("{}  {}", name, short_json(&version))); !printed)
+      return tl::unexpected(printed.error());
+  }
+  return Exit::done;
+}
+
+// --- erase, erasures ---
+
+// All of the ledger that may be seen, and of one board where `board` is given.
+Result<List> erasures(Connection& connection, const std::optional<std::string>& board) {
+  List found;
+  Value question(Map{{"what", "erasures"}});
+  if (board) question.set("board", *board);
+  const auto read = connection.ask_pages(question, "erasures", "from", [&](const Value& erasure) -> Result<void> {
+    found.push_back(erasure);
+    return {};
+  });
+  if (!read) return tl::unexpected(read.error());
+  return found;
+}
+
+bool is_done(const Value& erasure) { return erasure.find("done") != nullptr && *erasure.find("done") == Value(true); }
+
+// Erasing is done when nothing is left in the log; until then it is told as pending.
+Result<bool> wait_until_done(Connection& connection, const std::string& board) {
+  constexpr milliseconds pause{20};
+  const auto end = std::chrono::steady_clock::now() + connection.patience(std::chrono::seconds(30));
+  while (true) {
+    const auto ledger = erasures(connection, board);
+    if (!ledger) return tl::unexpected(ledger.error());
+    if (std::all_of(ledger->begin(), ledger->end(), is_done)) return true;
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Result<Exit> run_erase(const Arguments& arguments, Output& output) {
+  const auto board = arguments.board(0);
+  const auto path = arguments.path(1);
+  if (!board) return tl::unexpected(board.error());
+  if (!path) return tl::unexpected(path.error());
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  sdk::DeltaBuilder delta;
+  delta.erase(**path);
+  const auto sent = send(*connection, arguments, *board, delta, output);
+  if (!sent || *sent != Exit::done || arguments.has("check")) return sent;
+  const auto done = wait_until_done(*connection, *board);
+  if (!done) return tl::unexpected(done.error());
+  if (*done) return sent;
+  tell("the history is still being gone through; `tafel erasures` tells when it is done");
+  return sent;
+}
+
+Result<Exit> run_erasures(const Arguments& arguments, Output& output) {
+  std::optional<std::string> board;
+  if (arguments.positional(0)) {
+    const auto named = arguments.board(0);
+    if (!named) return tl::unexpected(named.error());
+    board = *named;
+  }
+  auto connection = Connection::open(arguments);
+  if (!connection) return tl::unexpected(connection.error());
+  const auto ledger = erasures(*connection, board);
+  if (!ledger) return tl::unexpected(ledger.error());
+  for (const Value& erasure : *ledger) {
+    const Value* version = erasure.find("version");
+    const auto printed =
+        arguments.has("json")
+            ? output.json_line(erasure)
+            : output.line(fmt::format("{}  {}  version {}  {}  {}", text_of(erasure, "board"), text_of(erasure, "path"),
+                                      short_json(version), text_of(erasure, "actor"),
+                                      is_done(erasure) ? "done" : "pending"));
+    if (!printed) return tl::unexpected(printed.error());
+  }
+  return Exit::done;
+}
+
+const OptionSpec check_option{"check", "", "only tell what would happen"};
+const OptionSpec json_option{"json", "", "as JSON"};
+const OptionSpec confidence_option{"confidence", "C", "how sure: guess, inferred, stated, confirmed, verified"};
+
+}  // namespace
+
+const Command& fork_command() {
+  static const Command command{
+      .name = "fork",
+      .summary = "begin a new board as another one was",
+      .help =
+          "Makes the board NEW, which must not exist, a fork of BOARD as it was after version V (BOARD@V), or as it\n"
+          "is. Nothing is copied until it is written to; the history before V is that of BOARD.",
+      .positionals = {{"BOARD[@V]"}, {"NEW"}},
+      .options = {check_option, json_option},
+      .run = run_fork};
+  return command;
+}
+
+const Command& merge_command() {
+  static const Command command{
+      .name = "merge",
+      .summary = "bring what a fork changed back to its parent",
+      .help =
+          "Sends what FORK differs in from where it began to its parent, as one delta whose base is the fork point.\n"
+          "The rules decide as for every delta: what the parent did meanwhile stays beside it, or is held.",
+      .positionals = {{"FORK[@V]"}},
+      .options = {confidence_option, check_option, json_option},
+      .run = run_merge};
+  return command;
+}
+
+const Command& tag_command() {
+  static const Command command{
+      .name = "tag",
+      .summary = "give a version a name",
+      .help = "Names version V of BOARD (the newest without --at), or takes the name away.",
+      .positionals = {{"BOARD"}, {"NAME"}},
+      .options = {{"at", "V", "the version"}, {"remove", "", "take the name away"}, check_option, json_option},
+      .run = run_tag};
+  return command;
+}
+
+const Command& tags_command() {
+  static const Command command{.name = "tags",
+                               .summary = "list the named versions",
+                               .help = "Prints the names of versions of BOARD, one a line, each with its version.",
+                               .positionals = {{"BOARD"}},
+                               .options = {json_option},
+                               .run = run_tags};
+  return command;
+}
+
+const Command& erase_command() {
+  static const Command command{
+      .name = "erase",
+      .summary = "erase fields for good, with their history",
+      .help =
+          "Takes what stands at and below PATH, and ever stood there, out of the state, the history, the suggestions\n"
+          "and the receipts of BOARD and of its forks. Events keep a salted hash of it, so the log still verifies.\n"
+          "This can not be taken back. Returns when the history has been gone through.",
+      .positionals = {{"BOARD"}, {"PATH"}},
+      .options = {check_option, json_option},
+      .run = run_erase};
+  return command;
+}
+
+const Command& erasures_command() {
+  static const Command command{.name = "erasures",
+                               .summary = "list what was erased",
+                               .help =
+                                   "Prints the ledger of erasures (of BOARD): where, at which version, by whom, and\n"
+                                   "whether the history has been gone through.",
+                               .positionals = {{"BOARD", false}},
+                               .options = {json_option},
+                               .run = run_erasures};
+  return command;
+}
+
+}  // namespace tafel::cli

@@ -1,0 +1,37 @@
+#include "cli/receipts.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "cli/words.hpp"
+#include "common/codec/receipt_codec.hpp"
+
+namespace tafel::cli {
+
+Result<std::optional<Confidence>> confidence_of(const Arguments& arguments) {
+  const auto name = arguments.text("confidence");
+  if (!name) return std::nullopt;
+  if (const auto confidence = confidence_from(*name)) return confidence;
+  return fail(Fault::bad_config, "--confidence is one of guess, inferred, stated, confirmed, verified");
+}
+
+Result<Exit> print_receipt(const Receipt& receipt, const Delta& delta, bool as_json, Output& output) {
+  if (as_json) {
+    if (auto printed = output.json_line(codec::receipt_to_value(receipt)); !printed)
+      return tl::unexpected(printed.error());
+    return receipt.error ? Exit::refused : Exit::done;
+  }
+  if (receipt.error)
+    return fail(Fault::refused, fmt::format("{}: {}", name_of(receipt.error->code), receipt.error->message));
+  std::vector<std::string> names;
+  for (const Op& op : delta.ops) names.push_back(op.path);
+  // A merge is told op by op, as it came out.
+  if (receipt.ops.size() != names.size()) names.clear();
+  for (std::size_t i = names.size(); i < receipt.ops.size(); ++i) names.push_back(fmt::format("op {}", i + 1));
+  std::string text = outcome_lines(receipt, names);
+  text += fmt::format("{} {}", delta.check ? "this would be version" : "the board is at version", receipt.version);
+  if (auto printed = output.line(text); !printed) return tl::unexpected(printed.error());
+  return Exit::done;
+}
+
+}  // namespace tafel::cli

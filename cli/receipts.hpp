@@ -1,0 +1,18 @@
+// What the commands that send one delta have in common.
+#pragma once
+
+#include <optional>
+
+#include "cli/arguments.hpp"
+#include "cli/command.hpp"
+#include "common/model/receipt.hpp"
+
+namespace tafel::cli {
+
+// --confidence; Fault::bad_config when it is none.
+Result<std::optional<Confidence>> confidence_of(const Arguments& arguments);
+
+// Prints what a receipt says and gives the exit code: a refusal is Fault::refused with the server's words.
+Result<Exit> print_receipt(const Receipt& receipt, const Delta& delta, bool as_json, Output& output);
+
+}  // namespace tafel::cli
