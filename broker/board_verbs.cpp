@@ -346,7 +346,9 @@ Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, 
   auto changes = erased_fields(delta, request.transaction.view(fork), path);
   TAFEL_CHECK(changes.has_value(), "judge_erase looked at all forks");
   if (changes->empty()) return {};
-  auto event = request.transaction.append(delta, applied(std::move(*changes), head->version), stamp);
+  auto judgement = applied(std::move(*changes), head->version);
+  if (auto prepared = request.prepare(fork, judgement, stamp.now); !prepared) return prepared;
+  auto event = request.transaction.append(delta, judgement, stamp);
   if (!event) return tl::unexpected(event.error());
   const store::Erasure erasure{0, fork, path, event->version, stamp.actor, event->time};
   if (auto noted = request.transaction.note_erasure(erasure); !noted) return noted;

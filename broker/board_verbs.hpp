@@ -20,6 +20,7 @@ struct VerbRequest {
   const Delta& delta;
   const conflict::Stamp& stamp;
   StoredScope::SchemaOf schema_of;  // of any board
+  store::Prepare prepare;           // for events on other boards than the delta's
 };
 
 struct VerbJudgement {

@@ -147,9 +147,17 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
   if (!*next || **next > now) return expired;
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
-  auto events = (*transaction)->expire(now, limits::expiry_cells_max);
-  if (!events) return tl::unexpected(events.error());
-  if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());
+  Run run{**transaction, store_.epoch(), now, {}, false};
+  auto events = (*transaction)
+                    ->expire(now, limits::expiry_cells_max,
+                             [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
+                               return complete(run, board, judgement, at);
+                             });
+  const auto durable = events ? (*transaction)->commit() : Result<void>(tl::unexpected(events.error()));
+  if (!durable) {
+    kept_.clear();
+    return tl::unexpected(durable.error());
+  }
   for (Event& event : *events) expired.push_back(std::make_shared<const Event>(std::move(event)));
   return expired;
 }
@@ -246,7 +254,10 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     scope.emplace(store_, run.transaction, roles_, schema_of, StoredScope::Writer{submission.actor, delta.board},
                   run.boards());
   const std::optional<Verb> verb = board_verb_of(delta);
-  const VerbRequest request{run.transaction, roles_, schema, delta, stamp, schema_of};
+  const auto prepare = [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
+    return complete(run, board, judgement, at);
+  };
+  const VerbRequest request{run.transaction, roles_, schema, delta, stamp, schema_of, prepare};
   auto verdict = verb ? judge_board_verb(request) : judge_fields(request, rights, scope ? &*scope : nullptr);
   if (!verdict) return tl::unexpected(verdict.error());
   if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
@@ -261,6 +272,8 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   auto held = held_after(run, delta, **kept, judged, stamp.now);
   receipt.completeness = known_part(judged.completeness, rights);
   if (delta.check) {
+    // A fork goes on from the version that it is made at.
+    if (verb == Verb::fork) receipt.version = judged.base;
     receipt.version += changes ? 1 : 0;
     return receipt;
   }
@@ -268,10 +281,7 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     if (verb == Verb::erase) {
       auto in_forks = erase_in_forks(request);
       if (!in_forks) return tl::unexpected(in_forks.error());
-      for (Event& event : *in_forks) {
-        kept_.erase(event.board);  // what it holds
-        run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
-      }
+      for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
     }
     auto event = run.transaction.append((*verdict)->recorded ? *(*verdict)->recorded : delta, judged, stamp);
     if (!event) return tl::unexpected(event.error());
@@ -314,6 +324,15 @@ Result<std::shared_ptr<Pipeline::KeptSchema>> Pipeline::schema_for(Run& run, con
   if (kept_.size() >= limits::schema_kept_boards_max) kept_.clear();
   kept_.emplace(board, kept);
   return kept;
+}
+
+Result<void> Pipeline::complete(Run& run, const std::string& board, conflict::Judgement& judgement, TimeMs now) {
+  const auto kept = schema_for(run, board);
+  if (!kept) return tl::unexpected(kept.error());
+  Delta of_the_server;
+  of_the_server.board = board;
+  (*kept)->held = held_after(run, of_the_server, **kept, judgement, now);
+  return {};
 }
 
 std::optional<HeldFields> Pipeline::held_after(Run& run, const Delta& delta, const KeptSchema& kept,

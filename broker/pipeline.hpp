@@ -59,8 +59,10 @@ class Pipeline {
   Result<Receipt> judge_one(Run& run, const Submission& submission);
   Result<Receipt> judge_on(Run& run, const Submission& submission, const Head& head);
   Result<std::shared_ptr<KeptSchema>> schema_for(Run& run, const std::string& board);
-  // Which required fields hold a value once the judgement is applied; nullopt where the schema requires none.
-  // Sets the judgement's completeness.
+  // Sets the completeness of a judgement of the server's own.
+  Result<void> complete(Run& run, const std::string& board, conflict::Judgement& judgement, TimeMs now);
+  // Which required fields hold a value once the judgement is applied; nullopt where the schema requires none. Sets the
+  // judgement's completeness.
   std::optional<HeldFields> held_after(Run& run, const Delta& delta, const KeptSchema& kept,
                                        conflict::Judgement& judgement, TimeMs now);
   void forget_schemas(const std::string& board, const std::vector<Change>& changes);

@@ -65,8 +65,8 @@ Result<std::uint32_t> rights_named(const std::string& name, const Place& place) 
   if (const auto right = right_from(name)) return bit(*right);
   return place.wrong(
       "\"" + name +
-      "\" is no op: right are read, write, admin, *, set, patch, incr, max, min, append, unset, accept, dismiss, "
-      "revert, schema, fork, merge, erase, tag, read_personal, read_secret");
+      "\" is no op: right are read, write, *, set, patch, incr, max, min, append, unset, accept, dismiss, "
+      "revert, admin, schema, fork, merge, erase, tag, read_personal, read_secret");
 }
 
 Result<std::uint32_t> read_ops(const Value& value, const Place& place) {

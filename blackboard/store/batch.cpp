@@ -99,7 +99,7 @@ Result<std::vector<std::string>> StoreBatch::forks_of(const std::string& board) 
   return forks;
 }
 
-Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count) {
+Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count, const Prepare& prepare) {
   kv_->use_reserve(true);
   auto due = kept(take_due(*kv_, now, count));
   if (!due) return tl::unexpected(due.error());
@@ -111,9 +111,10 @@ Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count) {
     if (!board) return tl::unexpected(board.error());
     const conflict::Stamp stamp{blackboard::system_actor, epoch_, std::max(now, (*board)->record.head.time),
                                 new_salt()};
-    const auto judgement = blackboard::expire((*board)->view, keys, stamp.now);
+    auto judgement = blackboard::expire((*board)->view, keys, stamp.now);
     if (failure_) return tl::unexpected(*failure_);
     if (judgement.changes.empty()) continue;
+    if (auto prepared = kept(prepare(id, judgement, stamp.now)); !prepared) return tl::unexpected(prepared.error());
     Delta delta;
     delta.board = id;
     delta.source.kind = "expiry";

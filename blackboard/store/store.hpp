@@ -76,6 +76,9 @@ struct KnownReceipt {
   Receipt receipt;
 };
 
+// Called before a judgement of the server's own is appended to `board`: fills in what the store does not know of it.
+using Prepare = std::function<Result<void>(const std::string& board, conflict::Judgement& judgement, TimeMs now)>;
+
 // One write transaction: judged deltas are appended one after the other, then all become durable at once. Ends before
 // its store. After a failure nothing of it can be committed any more.
 class Batch {
@@ -95,7 +98,7 @@ class Batch {
   virtual Result<bool> fork(const std::string& board, const std::string& parent, Version version) = 0;
   // Takes away what has expired by `now`, looking at no more than `count` cells, by an event of the actor `system` on
   // each board that has some.
-  virtual Result<std::vector<Event>> expire(TimeMs now, std::size_t count) = 0;
+  virtual Result<std::vector<Event>> expire(TimeMs now, std::size_t count, const Prepare& prepare) = 0;
   // Enters an erasure, whose event was appended, into the ledger.
   virtual Result<void> note_erasure(const Erasure& erasure) = 0;
   // Goes on with the oldest erasure that is not done: see erasures.hpp. False when there is none.

@@ -114,6 +114,7 @@ TEST_F(BoardVerbs, ADryRunOfAForkMakesNone) {
   on(parent, R"({"set": {"a": 1}})");
   const Receipt tried = on(fork_id, R"({"check": true, "ops": [{"op": "fork", "value": {"parent": "acme/trip"}}]})");
   EXPECT_EQ(code_of(tried), "none");
+  EXPECT_EQ(tried.version, 2U);
   EXPECT_FALSE(*(*rig.store().snapshot())->head(fork_id));
 }
 
@@ -325,6 +326,30 @@ TEST_F(BoardVerbs, AClockSetBackRevivesNothing) {
   EXPECT_EQ(state(parent), "{}");
   on(parent, R"({"set": {"y": 1}})");
   EXPECT_EQ(state(parent), R"({"y":1})");
+}
+
+TEST_F(BoardVerbs, ExpiryAndErasureTellWhatIsMissingFromThenOn_Section12) {
+  on(parent, R"({"ops": [{"op": "schema", "path": "$schema.board",
+      "value": {"fields": {"major": {"required": true, "label": "目标专业"}, "gpa": {"required": true}}}}]})");
+  on(parent,
+     R"({"ops": [{"op": "set", "path": "major", "value": "CS", "ttl_ms": 100}, {"op": "set", "path": "gpa", "value": 3.8}]})");
+  ASSERT_TRUE(events.back()->completeness);
+  EXPECT_EQ(events.back()->completeness->score, 1.0);
+  fork(fork_id, parent);
+  rig.now += 100;
+  const auto expired = *rig.pipeline().expire(rig.now);
+  ASSERT_EQ(expired.size(), 1U);
+  ASSERT_TRUE(expired[0]->completeness);
+  EXPECT_EQ(expired[0]->completeness->score, 0.5);
+  EXPECT_EQ(expired[0]->completeness->missing.at(0).label, "目标专业");
+  events.clear();
+  erase(parent, "gpa");
+  ASSERT_EQ(events.size(), 2U);  // the fork's first
+  EXPECT_EQ(events[0]->board, fork_id);
+  for (const auto& event : events) {
+    ASSERT_TRUE(event->completeness) << event->board;
+    EXPECT_EQ(event->completeness->score, 0.0) << event->board;
+  }
 }
 
 TEST_F(BoardVerbs, ExpiryIsFoundAfterARestartToo_O17) {

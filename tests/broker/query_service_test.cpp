@@ -229,7 +229,9 @@ TEST_F(QueryServiceTest, StatAddsTheStorageToTheServersCounters) {
 
 TEST_F(QueryServiceTest, ABadQuestionIsToldWhatWouldBeRight) {
   const std::vector<std::pair<std::string, std::string>> cases{
-      {R"([])", "one of: get, full, cells, log, history, blame, diff, touched, suggestions, boards, verify, context, "},
+      {R"([])",
+       "one of: get, full, cells, log, history, blame, diff, touched, suggestions, boards, erasures, verify, "
+       "context, "},
       {R"({"what": "gett", "board": "a"})", "one of: get, full"},
       {R"({"what": "get"})", "\"board\""},
       {R"({"what": "get", "board": "a//b"})", "1 to 8 segments"},
