@@ -148,6 +148,12 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
                 fmt::format("{} may not read all of {}, so it can not be forked", request.stamp.actor, named->board)));
   }
   const Version version = named->version.value_or(parent->version);
+  if (version < parent->erased) {
+    return VerbVerdict(refused_version(
+        delta, ErrorCode::base_too_old,
+        fmt::format("something was erased on {} at version {}: fork it from there on", named->board, parent->erased),
+        parent->erased));
+  }
   if (auto error = check_version(delta, named->board, version, *parent, request.transaction.view(named->board).floor()))
     return VerbVerdict(tl::unexpected(std::move(*error)));
   if (!delta.check) {
@@ -313,10 +319,11 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
   merged.base = (*origin)->version;
   merged.ops = blackboard::net_changes(before, after, paths, request.stamp.now, cap_of);
   if (paths.size() > limits::delta_leaves_max || merged.ops.size() > limits::delta_ops_max) {
-    return VerbVerdict(refused(delta, ErrorCode::too_large,
-                               fmt::format("the fork differs by more than {} ops from where it began: merge it up to a "
-                                           "lower version first",
-                                           limits::delta_ops_max)));
+    return VerbVerdict(
+        refused(delta, ErrorCode::too_large,
+                fmt::format("the fork differs by more than {} ops from where it began, and a merge is one "
+                            "delta: bring it over in parts",
+                            limits::delta_ops_max)));
   }
   if (merged.source.empty()) merged.source = {"merge", fmt::format("{}@{}", named->board, version), {}, {}};
   auto judged = conflict::judge(request.transaction.view(delta.board), *request.schema, rights, merged, request.stamp);
@@ -371,6 +378,7 @@ Result<VerbVerdict> judge_board_verb(const VerbRequest& request) {
   const Rights rights = request.roles.rights_of(request.stamp.actor, delta.board).under(request.schema);
   const BoardView& view = request.transaction.view(delta.board);
   if (auto error = check_guards(request, view, rights)) return VerbVerdict(tl::unexpected(std::move(*error)));
+  if (op.ttl_ms) return VerbVerdict(refused(delta, ErrorCode::bad_value, "ttl_ms belongs to set, patch and append"));
   const auto path = Path::parse(op.path);
   if (!path) return VerbVerdict(refused(delta, ErrorCode::bad_path, path.error().message));
   if (!rights.cap(*path, right_of(op.verb))) {

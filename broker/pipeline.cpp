@@ -158,10 +158,11 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire_now(TimeMs no
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
   Run run{**transaction, store_.epoch(), now, {}, false};
-  auto events = (*transaction)->expire(
-      now, limits::expiry_cells_max, [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
-        return complete(run, board, judgement, at);
-      });
+  auto events = (*transaction)
+                    ->expire(now, limits::expiry_cells_max,
+                             [&](const std::string& board, conflict::Judgement& judgement, TimeMs at) {
+                               return complete(run, board, judgement, at);
+                             });
   const auto durable = events ? (*transaction)->commit() : Result<void>(tl::unexpected(events.error()));
   if (!durable) {
     kept_.clear();
@@ -312,7 +313,15 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     (*kept)->held = std::move(held);
     forget_schemas(delta.board, judged.changes);
     if (verb == Verb::fork) kept_.erase(delta.board);  // it has its parent's schema
-  } else if (!delta.id.empty()) {
+  } else if (verb == Verb::erase) {
+    // No field was ever there, but the log may hold what was refused, or had no effect.
+    auto noted = run.transaction.note_erasure(
+        {0, delta.board, *Path::parse(delta.ops.front().path), head.version + 1, stamp.actor, stamp.now});
+    if (!noted) return tl::unexpected(noted.error());
+    has_erasures_ = true;
+    run.writes = true;
+  }
+  if (!changes && !delta.id.empty()) {
     if (auto known = run.transaction.remember(delta, submission.actor, receipt, stamp.now); !known)
       return tl::unexpected(known.error());
     run.writes = true;

@@ -109,6 +109,7 @@ Result<std::optional<BoardLine::Found>> BoardLine::find(const Path& path) {
     auto as_it_was = inherited(level, path, **record);
     if (!as_it_was) return tl::unexpected(as_it_was.error());
     if (*as_it_was) return Found{level, std::move(**as_it_was)};
+    if ((*record)->erased > 0) return std::nullopt;  // nothing leads past an erasure
   }
   return std::nullopt;
 }
@@ -163,8 +164,8 @@ Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t le
     if (!*field) return std::nullopt;
     const auto revision = log_->revision_as_of(number, key.path, (*field)->trail, version);
     if (!revision) return tl::unexpected(revision.error());
-    if (*revision == nullptr) return std::nullopt;
     here.is_cut_off = (*field)->erased > 0;
+    if (*revision == nullptr) return here.is_cut_off ? std::optional(here) : std::nullopt;
   }
   auto cell = own_cell(number, key);
   if (!cell) return tl::unexpected(cell.error());

@@ -8,8 +8,10 @@
 
 #include "blackboard/read.hpp"
 #include "blackboard/store/layout.hpp"
+#include "broker/log_view.hpp"
 #include "common/codec/event_codec.hpp"
 #include "common/codec/event_pieces.hpp"
+#include "common/codec/event_view.hpp"
 #include "common/codec/json.hpp"
 #include "common/codec/receipt_codec.hpp"
 #include "tests/broker/rig.hpp"
@@ -311,6 +313,63 @@ TEST_F(BoardVerbs, ErasingReachesForksAndForksOfForks) {
     expect_sound(board);
   }
   EXPECT_EQ((*rig.store().erasures(0, 10)).size(), 4U);
+}
+
+TEST_F(BoardVerbs, AnErasureInAForkIsNotUndoneByReadsRevertsAndForks) {
+  on(parent, R"({"set": {"sec.a": ")" + canary + R"("}, "patch": {"sec.s": {"add": [")" + canary + R"("]}}})");
+  fork(fork_id, parent);
+  on(fork_id, R"({"set": {"x": 2}})");
+  erase(fork_id, "sec");
+  EXPECT_EQ(state(fork_id, 3), R"({"x":2})");
+  EXPECT_EQ(code_of(fork("acme/trip-g", fork_id, "3")), "base_too_old");
+  on(fork_id, R"({"ops": [{"op": "revert", "path": "sec", "to": 3}]})");
+  EXPECT_EQ(state(fork_id), R"({"x":2})");
+  EXPECT_EQ(code_of(fork("acme/trip-g", fork_id)), "none");
+  EXPECT_EQ(state("acme/trip-g"), R"({"x":2})");
+  EXPECT_NE(state(parent).find(canary), std::string::npos);
+  for (const std::string& board : {parent, fork_id, std::string("acme/trip-g")}) expect_sound(board);
+}
+
+TEST_F(BoardVerbs, AVersionFromBeforeAnErasureIsNotForked) {
+  on(parent, R"({"set": {"a": 1, "b": 1}})");
+  on(parent, R"({"set": {"b": 2}})");
+  erase(parent, "a");
+  EXPECT_EQ(code_of(fork(fork_id, parent, "2")), "base_too_old");
+  EXPECT_EQ(code_of(fork(fork_id, parent, "3")), "none");
+  expect_sound(fork_id);
+}
+
+TEST_F(BoardVerbs, WhatWasOnlyTriedIsErasedToo) {
+  on(parent, R"({"atomic": false, "ops": [{"op": "set", "path": "x", "value": 1},
+                                          {"op": "set", "path": "x.ssn", "value": ")" +
+                 canary + R"("}]})");
+  EXPECT_NE(log_of(parent).find("canary"), std::string::npos);
+  EXPECT_EQ(erase(parent, "x.ssn").ops[0].reason, Reason::absent);
+  scrub();
+  EXPECT_EQ(log_of(parent).find("canary"), std::string::npos);
+  EXPECT_EQ(state(parent), R"({"x":1})");
+  expect_sound(parent);
+}
+
+TEST_F(BoardVerbs, TheLogTellsNoErrorsToThoseWhoMayNotReadEverything) {
+  Event event;
+  event.ops.resize(2);
+  event.results.resize(2);
+  for (Op& op : event.ops) op.path = "p";
+  event.ops[1].malformed = Malformed{.message = "not " + canary};
+  for (OpResult& result : event.results) {
+    result.outcome = Outcome::rejected;
+    result.error = ErrorInfo{};
+    result.error->path = "p.ssn";
+    result.error->message = "found " + canary;
+    result.error->found = Value(canary);
+  }
+  Grant grant{*Pattern::for_boards("**"), *Pattern::for_paths("p"), 1U << static_cast<unsigned>(Right::read)};
+  const Value seen = codec::event_to_map(broker::visible_part(event, Rights({grant})));
+  EXPECT_EQ(codec::to_json(seen).find("canary"), std::string::npos);
+  EXPECT_EQ(seen.find("ops")->get_if<List>()->size(), 2U);
+  EXPECT_NE(codec::to_json(codec::event_to_map(broker::visible_part(event, Rights::everything()))).find("canary"),
+            std::string::npos);
 }
 
 TEST_F(BoardVerbs, ErasingGoesOnAfterARestart) {
