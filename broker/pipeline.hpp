@@ -75,7 +75,7 @@ class Pipeline {
   store::Store& store_;
   const RoleTable& roles_;
   SchemaOf schema_of_;
-  KeptSchemas kept_;          // as the transaction under way sees them: none is kept when one fails
+  KeptSchemas kept_;  // as the transaction under way sees them: none is kept when one fails
   bool can_expire_ = true;
   bool has_erasures_ = true;  // that are not done; looked at once at the start
 };
