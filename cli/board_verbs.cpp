@@ -200,9 +200,7 @@ Result<Exit> run_erasures(const Arguments& arguments, Output& output) {
   return Exit::done;
 }
 
-const OptionSpec check_option{"check", "", "only tell what would happen"};
 const OptionSpec json_option{"json", "", "as JSON"};
-const OptionSpec confidence_option{"confidence", "C", "how sure: guess, inferred, stated, confirmed, verified"};
 
 }  // namespace
 
@@ -214,7 +212,7 @@ const Command& fork_command() {
           "Makes the board NEW, which must not exist, a fork of BOARD as it was after version V (BOARD@V), or as it\n"
           "is. Nothing is copied until it is written to; the history before V is that of BOARD.",
       .positionals = {{"BOARD[@V]"}, {"NEW"}},
-      .options = {check_option, json_option},
+      .options = {check_option, receipt_option},
       .run = run_fork};
   return command;
 }
@@ -227,7 +225,7 @@ const Command& merge_command() {
           "Sends what FORK differs in from where it began to its parent, as one delta whose base is the fork point.\n"
           "The rules decide as for every delta: what the parent did meanwhile stays beside it, or is held.",
       .positionals = {{"FORK[@V]"}},
-      .options = {confidence_option, check_option, json_option},
+      .options = {confidence_option, check_option, receipt_option},
       .run = run_merge};
   return command;
 }
@@ -238,7 +236,7 @@ const Command& tag_command() {
       .summary = "give a version a name",
       .help = "Names version V of BOARD (the newest without --at), or takes the name away.",
       .positionals = {{"BOARD"}, {"NAME"}},
-      .options = {{"at", "V", "the version"}, {"remove", "", "take the name away"}, check_option, json_option},
+      .options = {{"at", "V", "the version"}, {"remove", "", "take the name away"}, check_option, receipt_option},
       .run = run_tag};
   return command;
 }
@@ -262,7 +260,7 @@ const Command& erase_command() {
           "and the receipts of BOARD and of its forks. Events keep a salted hash of it, so the log still verifies.\n"
           "This can not be taken back. Returns when the history has been gone through.",
       .positionals = {{"BOARD"}, {"PATH"}},
-      .options = {check_option, json_option},
+      .options = {check_option, receipt_option},
       .run = run_erase};
   return command;
 }

@@ -9,6 +9,11 @@
 
 namespace tafel::cli {
 
+inline constexpr OptionSpec confidence_option{"confidence", "C",
+                                              "how sure: guess, inferred, stated, confirmed, verified"};
+inline constexpr OptionSpec check_option{"check", "", "only tell what would happen"};
+inline constexpr OptionSpec receipt_option{"json", "", "the receipt as JSON"};
+
 // --confidence; Fault::bad_config when it is none.
 Result<std::optional<Confidence>> confidence_of(const Arguments& arguments);
 

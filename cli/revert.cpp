@@ -117,18 +117,17 @@ Result<Exit> run_dismiss(const Arguments& arguments, Output& output) { return de
 }  // namespace
 
 const Command& revert_command() {
-  static const Command command{
-      .name = "revert",
-      .summary = "go back to an older version",
-      .help = revert_help,
-      .positionals = {{"BOARD"}, {"PATH", false}},
-      .options = {{"to", "V", "back to what was after version V"},
-                  {"actor", "NAME", "take back what this actor wrote last"},
-                  {"since", "V", "with --actor: after version V"},
-                  {"confidence", "C", "how sure: guess, inferred, stated, confirmed, verified"},
-                  {"check", "", "only tell what would happen"},
-                  {"json", "", "the receipt as JSON"}},
-      .run = run_revert};
+  static const Command command{.name = "revert",
+                               .summary = "go back to an older version",
+                               .help = revert_help,
+                               .positionals = {{"BOARD"}, {"PATH", false}},
+                               .options = {{"to", "V", "back to what was after version V"},
+                                           {"actor", "NAME", "take back what this actor wrote last"},
+                                           {"since", "V", "with --actor: after version V"},
+                                           confidence_option,
+                                           check_option,
+                                           receipt_option},
+                               .run = run_revert};
   return command;
 }
 
@@ -152,8 +151,7 @@ const Command& accept_command() {
           "Writes what the suggestion ID at PATH says, as your own write. Exit code 1 when what stands there is\n"
           "surer than you say you are: then it stays held.",
       .positionals = {{"BOARD"}, {"PATH"}, {"ID"}},
-      .options = {{"confidence", "C", "how sure: guess, inferred, stated, confirmed, verified"},
-                  {"json", "", "the receipt as JSON"}},
+      .options = {confidence_option, receipt_option},
       .run = run_accept};
   return command;
 }
@@ -163,7 +161,7 @@ const Command& dismiss_command() {
                                .summary = "drop a held suggestion",
                                .help = "Drops the suggestion ID at PATH. It stays in the history.",
                                .positionals = {{"BOARD"}, {"PATH"}, {"ID"}},
-                               .options = {{"json", "", "the receipt as JSON"}},
+                               .options = {receipt_option},
                                .run = run_dismiss};
   return command;
 }

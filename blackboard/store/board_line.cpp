@@ -250,7 +250,10 @@ Result<void> BoardLine::scan_fields(const std::optional<Path>& path, std::string
         if (!as_it_was) return tl::unexpected(as_it_was.error());
         record = std::move(*as_it_was);
       }
-      if (!record) continue;
+      if (!record) {
+        is_told = field.record.erased > 0;  // nothing leads past an erasure
+        continue;
+      }
       is_told = true;
       const auto goes_on = visit(prefix + field.key, field.path, std::move(*record));
       if (!goes_on) return tl::unexpected(goes_on.error());
