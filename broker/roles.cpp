@@ -16,8 +16,8 @@ constexpr std::uint32_t every_right = (1U << right_count) - 1U;
 constexpr std::uint32_t write_rights = bit(Right::set) | bit(Right::patch) | bit(Right::incr) | bit(Right::max) |
                                        bit(Right::min) | bit(Right::append) | bit(Right::unset) | bit(Right::accept) |
                                        bit(Right::dismiss) | bit(Right::revert);
-constexpr std::uint32_t admin_rights =
-    bit(Right::schema) | bit(Right::fork) | bit(Right::merge) | bit(Right::erase) | bit(Right::tag);
+constexpr std::uint32_t admin_rights = bit(Right::schema) | bit(Right::fork) | bit(Right::merge) | bit(Right::erase) |
+                                       bit(Right::tag) | bit(Right::retain) | bit(Right::delete_board);
 
 // Where in the file something stands, for messages: roles.json: roles.planner[0].ops.
 class Place {

@@ -212,7 +212,10 @@ struct Planner {
       case Verb::fork:
       case Verb::merge:
       case Verb::erase:
-      case Verb::tag: return wrong(ErrorCode::bad_value, fmt::format("{} stands alone in its delta", name_of(op.verb)));
+      case Verb::tag:
+      case Verb::retain:
+      case Verb::delete_board:
+        return wrong(ErrorCode::bad_value, fmt::format("{} stands alone in its delta", name_of(op.verb)));
       case Verb::copy: return set_leaf(path, op.value, true);  // value filled in by unfold
       case Verb::move: {
         if (auto defect = set_leaf(path, op.value, true)) return defect;

@@ -221,6 +221,8 @@ std::string encode_board(const BoardRecord& record) {
   put_number(payload, static_cast<std::uint64_t>(record.head.time));
   put_number(payload, record.head.floor);
   put_number(payload, record.head.erased);
+  put_number(payload, record.deleted);
+  put_number(payload, record.log_bytes);
   put_number(payload, record.receipts_first);
   put_number(payload, record.receipts_next);
   put_number(payload, record.fork);
@@ -235,6 +237,8 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.head.time = static_cast<TimeMs>(reader.number());
   record.head.floor = reader.number();
   record.head.erased = reader.number();
+  record.deleted = reader.number();
+  record.log_bytes = reader.number();
   record.receipts_first = reader.number();
   record.receipts_next = reader.number();
   record.fork = reader.number();

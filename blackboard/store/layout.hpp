@@ -4,13 +4,13 @@
 // Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints, 7 bits a byte.
 //
 //   table          key                                  payload
-//   meta           "format"                             format version, 2
+//   meta           "format"                             format version, 3
 //                  "epoch"                              text
 //                  "boards"                             the number that the next new board gets
 //                  "erasures"                           the sequence of the next erasure
 //                  "scrubbed"                           the first erasure that is not done
-//   boards         board id                             number version time floor erased receipts_first receipts_next
-//                                                       fork hash[32] digest[16] parent
+//   boards         board id                             number version time floor erased deleted log_bytes
+//                                                       receipts_first receipts_next fork hash[32] digest[16] parent
 //   fields         number ‖ path_key                    kind changed parts lasting path_size path erased trail cell
 //   parts          number ‖ path_hash ‖ part u8 ‖ id    cell
 //   events         number ‖ version                     record of codec/event_codec.hpp
@@ -50,7 +50,7 @@
 
 namespace tafel::store {
 
-inline constexpr std::uint64_t format_version = 2;
+inline constexpr std::uint64_t format_version = 3;
 inline constexpr std::string_view meta_format = "format";
 inline constexpr std::string_view meta_epoch = "epoch";
 inline constexpr std::string_view meta_boards = "boards";
@@ -66,6 +66,8 @@ enum class BoardNumber : std::uint64_t { none = 0 };
 struct BoardRecord {
   BoardNumber number = BoardNumber::none;
   Head head;
+  Version deleted = 0;               // of the event that deleted the board; 0: it is there
+  std::uint64_t log_bytes = 0;       // of the events that are kept
   std::uint64_t receipts_first = 0;  // receipt_queue holds receipts_first .. receipts_next - 1
   std::uint64_t receipts_next = 0;
   std::string parent;  // empty: no fork

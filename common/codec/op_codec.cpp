@@ -21,7 +21,7 @@ struct Shape {
   std::array<std::string_view, 3> members;
 };
 
-constexpr std::array<Shape, 20> shapes{{
+constexpr std::array<Shape, 22> shapes{{
     {"set", Verb::set, false, {"value"}},
     {"patch", Verb::patch, false, {"add", "remove", "reset"}},
     {"incr", Verb::incr, false, {"by"}},
@@ -36,6 +36,8 @@ constexpr std::array<Shape, 20> shapes{{
     {"merge", Verb::merge, false, {"value"}},
     {"erase", Verb::erase, false, {}},
     {"tag", Verb::tag, false, {"value"}},
+    {"retain", Verb::retain, false, {"value"}},
+    {"delete", Verb::delete_board, false, {}},
     {"revert", Verb::revert, false, {"to", "actor", "since"}},
     {"add", Verb::set, true, {"value"}},
     {"replace", Verb::set, true, {"value"}},
@@ -221,9 +223,11 @@ void OpReader::read_own(const Shape& shape) {
     case Verb::schema: read_value(shape); return read_schema();
     case Verb::fork:
     case Verb::merge:
-    case Verb::tag: return read_value(shape);
+    case Verb::tag:
+    case Verb::retain: return read_value(shape);
     case Verb::revert: return read_revert();
     case Verb::erase:
+    case Verb::delete_board:
     case Verb::copy:
     case Verb::move: return;
   }
@@ -347,7 +351,7 @@ class OpMembers {
   bool has_plain_value() const {
     return op_.verb == Verb::set || op_.verb == Verb::max || op_.verb == Verb::min || op_.verb == Verb::append ||
            op_.verb == Verb::add_item || op_.verb == Verb::schema || op_.verb == Verb::fork ||
-           op_.verb == Verb::merge || op_.verb == Verb::tag;
+           op_.verb == Verb::merge || op_.verb == Verb::tag || op_.verb == Verb::retain;
   }
   std::string path() const {
     if (!has_pointers()) return op_.path;

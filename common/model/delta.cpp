@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> confidence_names{"guess", "inferred", "stated", "confirmed", "verified"};
 constexpr std::array<std::string_view, 6> kind_names{"register", "set", "counter", "max", "min", "log"};
-constexpr std::array<std::string_view, 18> verb_names{"set",    "patch",  "incr",    "max",   "min",   "append",
-                                                      "unset",  "accept", "dismiss", "copy",  "move",  "add_item",
-                                                      "revert", "schema", "fork",    "merge", "erase", "tag"};
+constexpr std::array<std::string_view, 20> verb_names{
+    "set",  "patch",    "incr",   "max",    "min",  "append", "unset", "accept", "dismiss", "copy",
+    "move", "add_item", "revert", "schema", "fork", "merge",  "erase", "tag",    "retain",  "delete"};
 
 }  // namespace
 

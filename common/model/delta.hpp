@@ -52,8 +52,10 @@ enum class Verb : std::uint8_t {
   merge = 15,
   erase = 16,
   tag = 17,
+  retain = 18,
+  delete_board = 19,
 };
-inline constexpr Verb verb_highest = Verb::tag;
+inline constexpr Verb verb_highest = Verb::delete_board;
 std::string_view name_of(Verb verb);
 std::optional<Verb> verb_from(std::string_view name);
 

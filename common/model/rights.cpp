@@ -6,8 +6,8 @@
 namespace tafel {
 namespace {
 constexpr std::array<std::string_view, right_count> right_names{
-    "read",    "set",    "patch",  "incr", "max",   "min",   "append", "unset",         "accept",
-    "dismiss", "revert", "schema", "fork", "merge", "erase", "tag",    "read_personal", "read_secret"};
+    "read",   "set",    "patch", "incr",  "max",   "min", "append", "unset",  "accept",        "dismiss",
+    "revert", "schema", "fork",  "merge", "erase", "tag", "retain", "delete", "read_personal", "read_secret"};
 }
 
 std::string_view name_of(Right right) { return right_names[static_cast<std::size_t>(right)]; }
@@ -38,6 +38,8 @@ Right right_of(Verb verb) {
     case Verb::merge: return Right::merge;
     case Verb::erase: return Right::erase;
     case Verb::tag: return Right::tag;
+    case Verb::retain: return Right::retain;
+    case Verb::delete_board: return Right::delete_board;
   }
   return Right::set;
 }

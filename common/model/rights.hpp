@@ -35,10 +35,12 @@ enum class Right : std::uint8_t {
   merge,
   erase,
   tag,
+  retain,
+  delete_board,
   read_personal,
   read_secret
 };
-inline constexpr unsigned right_count = 18;
+inline constexpr unsigned right_count = 20;
 std::string_view name_of(Right right);
 std::optional<Right> right_from(std::string_view name);
 Right right_of(Verb verb);  // copy, move → set; add_item → patch

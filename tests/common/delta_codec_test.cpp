@@ -404,9 +404,10 @@ class RandomDeltas {
 
   Op op() {
     Op made;
-    constexpr std::array verbs{Verb::set,   Verb::patch,  Verb::incr,    Verb::max,  Verb::min,   Verb::append,
-                               Verb::unset, Verb::accept, Verb::dismiss, Verb::copy, Verb::move,  Verb::add_item,
-                               Verb::fork,  Verb::merge,  Verb::erase,   Verb::tag,  Verb::schema};
+    constexpr std::array verbs{Verb::set,    Verb::patch,    Verb::incr,   Verb::max,         Verb::min,
+                               Verb::append, Verb::unset,    Verb::accept, Verb::dismiss,     Verb::copy,
+                               Verb::move,   Verb::add_item, Verb::fork,   Verb::merge,       Verb::erase,
+                               Verb::tag,    Verb::schema,   Verb::retain, Verb::delete_board};
     made.verb = verbs[values_.below(verbs.size())];
     made.path = path();
     made.confidence = confidence();
@@ -420,6 +421,7 @@ class RandomDeltas {
       case Verb::fork:
       case Verb::merge:
       case Verb::tag:
+      case Verb::retain:
       case Verb::add_item: made.value = values_.value(), made.has_value = true; break;
       case Verb::incr:
         made.has_value = values_.chance(2);
@@ -439,6 +441,7 @@ class RandomDeltas {
         if (values_.chance(2)) made.value = Map{{"strict", true}};
         break;
       case Verb::revert:
+      case Verb::delete_board:
       case Verb::erase: break;
     }
     return made;
