@@ -11,7 +11,12 @@
 namespace tafel::store {
 namespace {
 
-Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, Version version) {
+struct ReadEvent {
+  std::shared_ptr<const Event> event;
+  std::size_t bytes = 0;  // of its record
+};
+
+Result<ReadEvent> read_event(KvRead& kv, BoardNumber number, Version version) {
   const std::string key = event_key(number, version);
   const auto record = get_record(kv, Table::events, key);
   if (!record) return tl::unexpected(record.error());
@@ -19,7 +24,7 @@ Result<std::shared_ptr<const Event>> read_event(KvRead& kv, BoardNumber number, 
   auto event = codec::decode_event(**record);
   if (!event) return bad_record(Table::events, key, event.error().message);
   if (event->version != version) return bad_record(Table::events, key, "this is the event of another version");
-  return std::make_shared<const Event>(std::move(*event));
+  return ReadEvent{std::make_shared<const Event>(std::move(*event)), (*record)->size()};
 }
 
 tl::unexpected<Failure> broken_way(BoardNumber number, Version version, const Path& path) {
@@ -39,20 +44,30 @@ Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version
   const auto kept = std::find_if(kept_.begin(), kept_.end(),
                                  [&](const Kept& item) { return item.number == number && item.version == version; });
   if (kept != kept_.end()) {
-    Kept item = std::move(*kept);
-    kept_.erase(kept);
-    kept_.push_front(std::move(item));
-    return kept_.front().event;
+    kept_.splice(kept_.begin(), kept_, kept);
+    return kept->event;
   }
-  auto event = read_event(kv_, number, version);
-  if (!event) return event;
-  kept_.push_front({number, version, *event});
-  if (kept_.size() > limits::store_kept_events_max) kept_.pop_back();
-  return event;
+  auto read = read_event(kv_, number, version);
+  if (!read) return tl::unexpected(read.error());
+  kept_.push_front({number, version, read->event, read->bytes});
+  kept_bytes_ += read->bytes;
+  const auto is_too_much = [this] {
+    return kept_.size() > limits::store_kept_events_max ||
+           (kept_.size() > limits::store_kept_events_min && kept_bytes_ > limits::store_kept_events_bytes);
+  };
+  while (is_too_much()) {
+    kept_bytes_ -= kept_.back().bytes;
+    kept_.pop_back();
+  }
+  return std::move(read->event);
 }
 
 void EventLog::forget(BoardNumber number, Version version) {
-  std::erase_if(kept_, [&](const Kept& item) { return item.number == number && item.version == version; });
+  const auto kept = std::find_if(kept_.begin(), kept_.end(),
+                                 [&](const Kept& item) { return item.number == number && item.version == version; });
+  if (kept == kept_.end()) return;
+  kept_bytes_ -= kept->bytes;
+  kept_.erase(kept);
 }
 
 template <class PointersAt>

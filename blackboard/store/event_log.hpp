@@ -1,7 +1,7 @@
 // The events of the store, seen through one transaction, and the way back to older images of a cell.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 
@@ -42,6 +42,7 @@ class EventLog {
     BoardNumber number;
     Version version;
     std::shared_ptr<const Event> event;
+    std::size_t bytes = 0;  // of its record
   };
 
   // The version of the newest change at or before `version`; 0 when there is none.
@@ -53,7 +54,10 @@ class EventLog {
   Result<Version> walk_back(const blackboard::Trail& trail, Version version, PointersAt pointers_at);
 
   KvRead& kv_;
-  std::deque<Kept> kept_;  // most recently used first: the cells of one delta often lead back to the same events
+  // Most recently used first: the cells of one delta often lead back to the same events, and so do the ways from one
+  // revision of a field to the next; a whole such way must find room.
+  std::list<Kept> kept_;
+  std::size_t kept_bytes_ = 0;
 };
 
 }  // namespace tafel::store

@@ -115,8 +115,10 @@ inline constexpr std::size_t store_idle_readers_max = 16;                // read
 inline constexpr std::size_t store_value_bytes_max = 256 * 1024 * 1024;  // one record; a larger one in a file is damage
 inline constexpr std::size_t store_checked_bytes_max = 256 * 1024 * 1024;  // a larger file is not walked at start
 inline constexpr std::size_t store_reserve_bytes_min = 64 * 1024 * 1024;   // disk kept free, or a twentieth of it
-inline constexpr std::size_t store_kept_events_max = 16;  // decoded events kept for as-of reads, a batch
-inline constexpr int receipts_dropped_max = 4;            // expired receipts dropped with each new one
+inline constexpr std::size_t store_kept_events_min = 16;  // decoded events kept for as-of reads, a batch
+inline constexpr std::size_t store_kept_events_max = 64;  // so many where their records are small: a long way back
+inline constexpr std::size_t store_kept_events_bytes = 8 * 1024 * 1024;  // which is up to so much together
+inline constexpr int receipts_dropped_max = 4;                           // expired receipts dropped with each new one
 
 // Clients
 inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded
