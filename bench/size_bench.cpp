@@ -4,7 +4,8 @@
 //   tafel_size_bench --data DIR --retain 1000    so many versions are
 //
 // The whole server runs in this process, behind its own SDK. An overwrite is one delta of 1 to 60 kB, in two halves, as
-// a single value has at most 32 KiB. Measured when the last receipt is there and the server has stopped.
+// a single value has at most 32 KiB. Measured when the last receipt is there, what is not to be kept has gone, and the
+// server has stopped.
 #include <fmt/format.h>
 
 #include <boost/program_options.hpp>
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "agents_sdk/embedded/embedded.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
@@ -43,20 +45,36 @@ std::string random_text(std::size_t bytes, std::mt19937_64& dice) {
   return text;
 }
 
-Result<void> receipt_of(const sdk::Ticket& ticket) {
+// The version that the delta made.
+Result<Version> version_of(const sdk::Ticket& ticket) {
   const auto receipt = ticket.wait(sdk::milliseconds(60'000));
   if (!receipt) return tl::unexpected(receipt.error());
   if (receipt->error) return fail(Fault::refused, receipt->error->message);
-  return {};
+  return receipt->version;
 }
 
 // Says how many versions are to be kept.
-Result<void> retain(sdk::Agent& agent, std::size_t versions) {
+Result<Version> retain(sdk::Agent& agent, std::size_t versions) {
   auto delta = codec::delta_from_json(
       fmt::format(R"({{"ops": [{{"op": "retain", "path": "$retention", "value": {{"versions": {}}}}}]}})", versions));
   if (!delta) return fail(Fault::refused, delta.error().message);
   delta->board = board;
-  return receipt_of(agent.submit(*delta));
+  return version_of(agent.submit(*delta));
+}
+
+// Waits until the board can not be read any more as it was so long ago: at most a sixteenth more than asked is kept.
+Result<void> wait_for_floor(sdk::Agent& agent, Version newest, std::size_t versions) {
+  constexpr int tries = 6000;
+  const Version kept = versions + versions / 16 + 1;
+  if (newest <= kept) return {};
+  const Map question{{"what", "get"}, {"board", board}, {"path", "document0.first"}, {"at", newest - kept}};
+  for (int i = 0; i < tries; ++i) {
+    const auto answer = agent.query(question);
+    if (!answer && answer.error().fault == Fault::refused) return {};
+    if (!answer) return tl::unexpected(answer.error());
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return fail(Fault::busy, "old versions are still there");
 }
 
 // The bytes of all values written.
@@ -71,6 +89,7 @@ Result<std::uint64_t> write(const Options& options) {
   std::mt19937_64 dice(1);
   std::deque<sdk::Ticket> waiting;
   std::uint64_t written = 0;
+  Version newest = 0;
   for (std::size_t i = 0; i < options.overwrites || !waiting.empty();) {
     for (; i < options.overwrites && waiting.size() < options.in_flight; ++i) {
       const std::size_t bytes = bytes_min + dice() % (bytes_max - bytes_min + 1);
@@ -81,8 +100,13 @@ Result<std::uint64_t> write(const Options& options) {
       waiting.push_back((*agent)->submit(board, delta));
       written += bytes;
     }
-    if (auto received = receipt_of(waiting.front()); !received) return tl::unexpected(received.error());
+    const auto version = version_of(waiting.front());
+    if (!version) return tl::unexpected(version.error());
+    newest = *version;
     waiting.pop_front();
+  }
+  if (options.retain > 0) {
+    if (auto gone = wait_for_floor(**agent, newest, options.retain); !gone) return tl::unexpected(gone.error());
   }
   return written;
 }
