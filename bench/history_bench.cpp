@@ -106,7 +106,8 @@ class Bench {
     if (!usage) return tl::unexpected(usage.error());
     std::cout << fmt::format("{}: {} versions of {} fields, {:.1f} s, the store has {:.0f} MB\n", board.id(),
                              board.versions(), board.fields(), seconds_since(begin),
-                             static_cast<double>(usage->bytes) / 1e6);
+                             static_cast<double>(usage->bytes) / 1e6)
+              << std::flush;
     return {};
   }
 

@@ -115,14 +115,33 @@ struct Holding {
   std::uint64_t live = 0;      // bytes of the cells
   std::uint64_t retained = 0;  // of the events that are kept
   std::uint64_t versions = 0;  // how many these are
+  std::uint64_t receipts = 0;  // bytes of what remembers the receipts, which outlive their events
   std::uint64_t in_use = 0;    // of the file, free pages not counted
 };
+
+Result<std::uint64_t> bytes_in(store::Kv& kv, store::Table table) {
+  const auto read = kv.read();
+  if (!read) return tl::unexpected(read.error());
+  std::uint64_t bytes = 0;
+  const auto scanned = (*read)->scan(table, {}, [&](std::string_view key, std::string_view value) {
+    bytes += key.size() + value.size();
+    return true;
+  });
+  if (!scanned) return tl::unexpected(scanned.error());
+  return bytes;
+}
 
 Result<Holding> holding(const std::filesystem::path& data) {
   store::LmdbOptions options;
   options.directory = data;
   auto kv = store::open_lmdb(options);
   if (!kv) return tl::unexpected(kv.error());
+  Holding held;
+  for (const store::Table table : {store::Table::receipts, store::Table::receipt_queue}) {
+    const auto bytes = bytes_in(**kv, table);
+    if (!bytes) return tl::unexpected(bytes.error());
+    held.receipts += *bytes;
+  }
   SystemRandom random;
   const auto store = store::Store::open(std::move(*kv), random);
   if (!store) return tl::unexpected(store.error());
@@ -131,7 +150,6 @@ Result<Holding> holding(const std::filesystem::path& data) {
   const auto head = (*snapshot)->head(board);
   if (!head) return tl::unexpected(head.error());
   if (!*head) return fail(Fault::not_found, "nothing was written");
-  Holding held;
   constexpr std::size_t page = 1024 * 1024;
   std::string cursor;
   do {
@@ -169,14 +187,13 @@ Result<void> run(const Options& options) {
   if (!held) return tl::unexpected(held.error());
   const std::uint64_t file = std::filesystem::file_size(std::filesystem::path(options.data) / "store" / "data.mdb");
   const auto mb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  std::cout
-      << "| retention | overwrites | values written, MB | versions kept | their events, MB | live, MB | file, MB | of "
-         "it in use, MB | file / (live + kept) | seconds |\n"
-         "|---|---|---|---|---|---|---|---|---|---|\n"
-      << fmt::format("| {} | {} | {:.1f} | {} | {:.1f} | {:.2f} | {:.1f} | {:.1f} | {:.2f} | {:.0f} |\n",
-                     options.retain == 0 ? "all" : fmt::format("{} versions", options.retain), options.overwrites,
-                     mb(*written), held->versions, mb(held->retained), mb(held->live), mb(file), mb(held->in_use),
-                     mb(file) / mb(held->live + held->retained), seconds);
+  std::cout << "| retention | overwrites | values written, MB | versions kept | their events, MB | live, MB | "
+               "receipts, MB | file, MB | of it in use, MB | file / (live + events kept) | seconds |\n"
+               "|---|---|---|---|---|---|---|---|---|---|---|\n"
+            << fmt::format("| {} | {} | {:.0f} | {} | {:.1f} | {:.2f} | {:.1f} | {:.1f} | {:.1f} | {:.2f} | {:.0f} |\n",
+                           options.retain == 0 ? "all" : fmt::format("{} versions", options.retain), options.overwrites,
+                           mb(*written), held->versions, mb(held->retained), mb(held->live), mb(held->receipts),
+                           mb(file), mb(held->in_use), mb(file) / mb(held->live + held->retained), seconds);
   return {};
 }
 
