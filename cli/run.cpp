@@ -45,7 +45,8 @@ Exit exit_of(const Failure& failure, const Command* command) {
     case Fault::full:
     case Fault::busy:
     case Fault::locked:
-    case Fault::refused: tell(failure.message); return Exit::refused;
+    case Fault::refused:
+    case Fault::deleted: tell(failure.message); return Exit::refused;
   }
   return Exit::refused;
 }

@@ -6,6 +6,7 @@
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/cell_writer.hpp"
+#include "blackboard/store/deletions.hpp"
 #include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/check.hpp"
@@ -109,6 +110,7 @@ Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count, con
   for (const auto& [id, keys] : cells) {
     const auto board = open(id);
     if (!board) return tl::unexpected(board.error());
+    if ((*board)->record.deleted > 0) continue;
     const conflict::Stamp stamp{blackboard::system_actor, epoch_, std::max(now, (*board)->record.head.time),
                                 new_salt()};
     auto judgement = blackboard::expire((*board)->view, keys, stamp.now);
@@ -133,13 +135,17 @@ Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& 
                                     [](const Change& change) { return change.image.has_value(); });
   kv_->use_reserve(removes);
   auto event = kept(write_event(**board, delta, judgement, stamp));
-  if (!event || delta.id.empty()) return event;
-  ReceiptRecord receipt;
-  receipt.payload_hash = delta.payload_hash;
-  receipt.version = event->version;
-  const auto remembered =
-      kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), event->time));
-  if (!remembered) return tl::unexpected(remembered.error());
+  if (!event) return event;
+  if (!delta.id.empty()) {
+    ReceiptRecord receipt;
+    receipt.payload_hash = delta.payload_hash;
+    receipt.version = event->version;
+    const auto remembered =
+        kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), event->time));
+    if (!remembered) return tl::unexpected(remembered.error());
+  }
+  if (!takes_board(*event)) return event;
+  if (auto buried = kept(bury(**board, *event)); !buried) return tl::unexpected(buried.error());
   return event;
 }
 
@@ -201,8 +207,9 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
   if (!to) return tl::unexpected(to.error());
   BoardRecord& record = (*to)->record;
   const BoardRecord& above = (*from)->record;
-  const bool is_possible = record.head.version == 0 && version > 0 && version >= (*from)->line.floor() &&
-                           version <= above.head.version && (*from)->line.depth() < limits::forks_depth_max;
+  const bool is_possible = record.head.version == 0 && above.deleted == 0 && version > 0 &&
+                           version >= (*from)->line.floor() && version <= above.head.version &&
+                           (*from)->line.depth() < limits::forks_depth_max;
   if (!is_possible) return false;
   const auto event = kept((*from)->line.event(version));
   if (!event) return tl::unexpected(event.error());
@@ -222,10 +229,13 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
 Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                                       const conflict::Stamp& stamp) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
+  TAFEL_CHECK(board.record.deleted == 0, "nothing is written to a board that was deleted");
   if (auto numbered = give_number(delta.board, board); !numbered) return tl::unexpected(numbered.error());
   BoardRecord& record = board.record;
   board.is_changed = true;
-  const auto placed = write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
+  const auto placed = takes_board(judgement.changes)
+                          ? place_deletion(record.head)
+                          : write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
   if (!placed) return tl::unexpected(placed.error());
   Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
   const auto put = put_record(*kv_, Table::events, event_key(record.number, event.version), codec::encode_event(event));

@@ -16,6 +16,7 @@ class StoreBatch final : public Batch {
       : kv_(std::move(kv)), log_(*kv_), epoch_(epoch), random_(random) {}
 
   Result<Head> head(const std::string& board) override;
+  Result<std::optional<Deletion>> deletion(const std::string& board) override;
   const conflict::BoardView& view(const std::string& board) override;
   std::optional<Failure> failure() const override { return failure_; }
   Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
@@ -48,6 +49,7 @@ class StoreBatch final : public Batch {
   Result<OpenBoard*> open(const std::string& board);
   Result<void> give_number(const std::string& id, OpenBoard& board);
   Result<void> renew_line(const std::string& id, OpenBoard& board);
+  Result<void> bury(OpenBoard& board, const Event& event);
   Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                             const conflict::Stamp& stamp);
   Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,

@@ -16,6 +16,7 @@ namespace tafel {
 inline constexpr std::string_view fork_path = "$fork";    // of a fork: {"parent", "version"}
 inline constexpr std::string_view merge_path = "$merge";  // named by the op, nothing stands there
 inline constexpr std::string_view tags_path = "$tags";    // below it, by name: a version
+inline constexpr std::string_view board_path = "$board";  // names the whole board, nothing stands there
 
 // The place of a field: segments, written with dots ("education.undergraduate.gpa"; `\.` is a literal dot, `\\` a
 // backslash). Paths are ordered so that everything below a path directly follows it.
