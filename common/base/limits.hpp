@@ -51,6 +51,8 @@ inline constexpr std::size_t erasure_step_max =
 
 // Forks
 inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
+inline constexpr std::size_t deletion_forks_named_max =
+    20;  // forks that keep a board from being deleted, named at once
 
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
