@@ -168,6 +168,11 @@ DeltaBuilder& DeltaBuilder::tag(std::string_view name, Version version) {
 
 DeltaBuilder& DeltaBuilder::untag(std::string_view name) { return add_valued(Verb::tag, tag_path(name), Nil{}); }
 
+DeltaBuilder& DeltaBuilder::delete_board() {
+  add_op(Verb::delete_board, board_path);
+  return *this;
+}
+
 Op& DeltaBuilder::add_op(Verb verb, std::string_view path) {
   Op& op = delta_.ops.emplace_back();
   op.verb = verb;
