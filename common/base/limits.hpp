@@ -46,8 +46,7 @@ inline constexpr std::size_t expiry_cells_max = 1'024;  // cells looked at in on
 inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at what expires next, or is to be erased
 
 // Erasure
-inline constexpr std::size_t erasure_step_max =
-    256;  // records rewritten in one transaction; four times as many removed
+inline constexpr std::size_t erasure_step_max = 256;  // records rewritten at once; four times as many are removed
 
 // Forks
 inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
