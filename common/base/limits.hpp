@@ -49,9 +49,8 @@ inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at 
 inline constexpr std::size_t erasure_step_max = 256;  // records rewritten at once; four times as many are removed
 
 // Forks
-inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
-inline constexpr std::size_t deletion_forks_named_max =
-    20;  // forks that keep a board from being deleted, named at once
+inline constexpr std::size_t forks_depth_max = 16;           // forks of forks
+inline constexpr std::size_t deletion_forks_named_max = 20;  // in the way of a deletion, named at once
 
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;
