@@ -49,6 +49,8 @@ Result<std::optional<KnownReceipt>> StoreBatch::known_receipt(const std::string&
   const auto found = kept(find_receipt(*kv_, record, actor, delta_id));
   if (!found) return tl::unexpected(found.error());
   if (!*found) return std::nullopt;
+  // The events that older receipts are made from are on their way out.
+  if (record.deleted > 0 && (*found)->version != record.deleted) return std::nullopt;
   return kept(remade(record.number, **found, actor, delta_id));
 }
 

@@ -107,6 +107,7 @@ class Batch {
   // throws; a failure shows in `failure()` and makes everything read since worthless.
   virtual const conflict::BoardView& view(const std::string& board) = 0;
   virtual std::optional<Failure> failure() const = 0;
+  // Of a deleted board only the receipt of its deletion is known.
   virtual Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
                                                             const std::string& delta_id) = 0;
   // 16 random bytes, for the stamp of the next delta.
