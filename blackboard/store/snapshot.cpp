@@ -223,12 +223,26 @@ Result<std::vector<Path>> StoreSnapshot::fields(const std::string& board, const 
   return fields;
 }
 
+Result<bool> StoreSnapshot::keeps(const std::string& board, Version version) {
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  return found->line.keeps(version, found->record.head);
+}
+
+Result<std::uint64_t> StoreSnapshot::log_bytes(const std::string& board) {
+  const auto record = get_board(*kv_, board);
+  if (!record) return tl::unexpected(record.error());
+  return record->log_bytes;
+}
+
 Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const std::optional<Path>& path,
                                               std::optional<Version> version, std::size_t bytes_max) {
   auto found = find(board);
   if (!found) return tl::unexpected(found.error());
   const Head& head = found->record.head;
-  if (version && (*version < head.floor || *version > head.version)) {
+  const auto is_kept = version ? found->line.keeps(*version, head) : Result<bool>(true);
+  if (!is_kept) return tl::unexpected(is_kept.error());
+  if (!*is_kept) {
     return fail(Fault::not_found, fmt::format("version {} of board {} is not there: versions {} to {} are", *version,
                                               board, head.floor, head.version));
   }

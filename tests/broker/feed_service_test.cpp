@@ -589,6 +589,8 @@ class LogStore final : public store::Store {
                                        const std::optional<CellKey>&, std::size_t) override {
       return DifferencePage{};
     }
+    Result<bool> keeps(const std::string&, Version) override { return true; }
+    Result<std::uint64_t> log_bytes(const std::string&) override { return 0; }
     Result<blackboard::Board> load(const std::string&, const std::optional<Path>&, std::optional<Version>,
                                    std::size_t) override {
       return blackboard::Board{};
