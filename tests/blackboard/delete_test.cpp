@@ -270,6 +270,33 @@ TYPED_TEST(DeleteTest, AForkThatIsMadeAndDeletedInOneBatchIsNoForkOfItsParent) {
   EXPECT_EQ(this->records_of(2), (std::map<std::string, std::size_t>{{"events", 1}}));
 }
 
+TYPED_TEST(DeleteTest, ATrimmedBoardGoesWithWhatItsFloorKept) {
+  this->fill("trip");
+  const TrimGoal goal{4, std::nullopt, 100, 1 << 20};
+  {
+    const auto batch = must(this->store_->begin());
+    EXPECT_EQ(must(batch->trim("trip", goal)).events, 3U);
+    must(batch->commit());
+  }
+  EXPECT_GT(this->records_of(1)["floors"], 0U);
+  this->store_.reopen();
+  this->remove("trip");
+  {
+    const auto batch = must(this->store_->begin());
+    SweepProgress progress;
+    EXPECT_EQ(must(batch->trim("trip", {9, std::nullopt, 100, 1 << 20})).events, 0U);
+    EXPECT_FALSE(must(batch->sweep_pins("trip", progress, 10)));
+    must(batch->commit());
+  }
+  EXPECT_EQ(this->store_.defects("trip"), Defects());
+  while (this->step()) {
+    EXPECT_EQ(this->store_.defects("trip"), Defects());
+  }
+  EXPECT_FALSE(this->holds(canary));
+  const std::map<std::string, std::size_t> left{{"events", 1}, {"receipts", 1}, {"receipt_queue", 1}};
+  EXPECT_EQ(this->records_of(1), left);
+}
+
 TYPED_TEST(DeleteTest, NothingOfItExpiresAnyMore) {
   this->fill("trip");
   this->remove("trip");
