@@ -305,10 +305,4 @@ Result<KnownReceipt> StoreBatch::remade(BoardNumber number, const ReceiptRecord&
   return KnownReceipt{record.payload_hash, blackboard::receipt_of(**event, epoch_)};
 }
 
-template <class T>
-Result<T> StoreBatch::kept(Result<T> result) {
-  if (!result && !failure_) failure_ = result.error();
-  return result;
-}
-
 }  // namespace tafel::store

@@ -61,7 +61,10 @@ class StoreBatch final : public Batch {
                               const std::string& delta_id);
   // A failure inside a batch makes all of it worthless: keeps it, so that nothing half done can be committed.
   template <class T>
-  Result<T> kept(Result<T> result);
+  Result<T> kept(Result<T> result) {
+    if (!result && !failure_) failure_ = result.error();
+    return result;
+  }
 
   std::unique_ptr<KvWrite> kv_;
   EventLog log_;
