@@ -257,13 +257,14 @@ TYPED_TEST(DeleteTest, ADeletedForkLeavesItsParentAsItWas) {
 
 TYPED_TEST(DeleteTest, AForkThatIsMadeAndDeletedInOneBatchIsNoForkOfItsParent) {
   this->store_.commit("trip", {set_leaf("a", 1, 1)});
-  const auto batch = must(this->store_->begin());
+  auto batch = must(this->store_->begin());
   ASSERT_TRUE(must(batch->fork("trip-b", "trip", 1)));
   must(batch->append(testing::delta_for("trip-b"), testing::judgement_of({set_leaf("b", 1, 2)}), testing::stamp_at(1)));
   must(batch->append(testing::delta_for("trip-b"), testing::judgement_of(whole_board()), testing::stamp_at(2)));
   EXPECT_TRUE(must(batch->forks_of("trip")).empty());
   must(batch->append(testing::delta_for("trip"), testing::judgement_of(whole_board()), testing::stamp_at(3)));
   must(batch->commit());
+  batch.reset();
   while (this->step(2)) {
   }
   for (const char* board : {"trip", "trip-b"}) EXPECT_EQ(this->store_.defects(board), Defects()) << board;
