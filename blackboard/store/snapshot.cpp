@@ -124,8 +124,9 @@ Result<std::vector<BoardSummary>> StoreSnapshot::boards(const std::string& after
         const auto record = decode_board(payload);
         if (!record) return bad_record(Table::boards, id, "this is no board record");
         // Version 0: only receipts of deltas that changed nothing.
-        if (id != after && record->head.version > 0 && record->deleted == 0)
-          found.push_back({std::string(id), record->head});
+        if (id != after && record->head.version > 0 && record->deleted == 0) {
+          found.push_back({std::string(id), record->head, record->fork, record->log_bytes});
+        }
         return found.size() < count;
       });
   if (!scanned) return tl::unexpected(scanned.error());
@@ -227,12 +228,6 @@ Result<bool> StoreSnapshot::keeps(const std::string& board, Version version) {
   auto found = find(board);
   if (!found) return tl::unexpected(found.error());
   return found->line.keeps(version, found->record.head);
-}
-
-Result<std::uint64_t> StoreSnapshot::log_bytes(const std::string& board) {
-  const auto record = get_board(*kv_, board);
-  if (!record) return tl::unexpected(record.error());
-  return record->log_bytes;
 }
 
 Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const std::optional<Path>& path,

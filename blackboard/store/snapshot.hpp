@@ -24,7 +24,6 @@ class StoreSnapshot final : public Snapshot {
   Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                          std::size_t bytes_max) override;
   Result<bool> keeps(const std::string& board, Version version) override;
-  Result<std::uint64_t> log_bytes(const std::string& board) override;
   Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                  std::optional<Version> version, std::size_t bytes_max) override;
   Result<std::vector<Path>> fields(const std::string& board, const Path& path, std::size_t count) override;

@@ -20,6 +20,8 @@ namespace tafel::store {
 struct BoardSummary {
   std::string board;
   Head head;
+  Version fork = 0;             // of a fork: the version of its parent where it begins
+  std::uint64_t log_bytes = 0;  // what its own events add up to
 };
 
 // The end of a board. Its name is not used again.
@@ -72,8 +74,6 @@ class Snapshot {
   // True when the board can be read as it was after `version`: from the floor on, and at the versions that a tag or a
   // fork keeps.
   virtual Result<bool> keeps(const std::string& board, Version version) = 0;
-  // What the events of the board that are kept add up to.
-  virtual Result<std::uint64_t> log_bytes(const std::string& board) = 0;
   // Everything at and below `path` as it was after `version` (nullopt: now). Fault::full when it would exceed
   // `bytes_max`, Fault::not_found for a version that is not kept.
   virtual Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
