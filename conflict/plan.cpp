@@ -162,6 +162,12 @@ struct Planner {
     return std::nullopt;
   }
 
+  // What is done to a whole board, at a place of its own; here only to be told that it stands alone.
+  static bool is_of_board(Verb verb) {
+    return verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag ||
+           verb == Verb::retain || verb == Verb::delete_board;
+  }
+
   // A schema has its own two places; everything else has none among the reserved paths.
   Defect check_reserved(const Path& path) const {
     const bool is_place = path.text() == schema_of_board || path.text() == schema_of_below;
@@ -171,7 +177,7 @@ struct Planner {
                    fmt::format("a schema stands at {} (of this board) or {} (of the boards below it)", schema_of_board,
                                schema_of_below));
     }
-    if (!path.is_reserved()) return std::nullopt;
+    if (!path.is_reserved() || is_of_board(op.verb)) return std::nullopt;
     if (is_place)
       return wrong(ErrorCode::forbidden,
                    "a schema is written by the op \"schema\" only, with the document as its value");

@@ -322,7 +322,8 @@ struct DeletedFeed : DeleteBoard {
     copy = {};
     for (const codec::Message& message : sent[peer]) {
       if (message.type != codec::message::events) continue;
-      for (const codec::FeedEvent& event : codec::events_from_value(message.body)->events) {
+      const auto page = codec::events_from_value(message.body);
+      for (const codec::FeedEvent& event : page->events) {
         copy.apply(event.version, event.changes);
         EXPECT_EQ(event.digest.value_or(copy.digest()), copy.digest());
         found.push_back(event.version);
@@ -425,6 +426,8 @@ TEST_F(DeletedFeed, WhatItsSchemaKeptBackStaysOffTheOpenFeed) {
   fixture.roles.add_actor("lead", {});
   fixture.roles.add_role("lead", {{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest}});
   fixture.roles.add_actor("lead", {"lead"});
+  fixture.roles.add_role("reader", {{*Pattern::for_boards("**"), *Pattern::for_paths("**"), 1U, confidence_highest}});
+  fixture.roles.add_actor("*", {"reader"});
   const Receipt marked = on(board, R"({"ops": [{"op": "schema", "path": "$schema.board",
       "value": {"fields": {"生日": {"type": "string", "sensitivity": "personal"}}}}]})",
                             "lead");
