@@ -426,8 +426,6 @@ TEST_F(DeletedFeed, WhatItsSchemaKeptBackStaysOffTheOpenFeed) {
   fixture.roles.add_actor("lead", {});
   fixture.roles.add_role("lead", {{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest}});
   fixture.roles.add_actor("lead", {"lead"});
-  fixture.roles.add_role("reader", {{*Pattern::for_boards("**"), *Pattern::for_paths("**"), 1U, confidence_highest}});
-  fixture.roles.add_actor("*", {"reader"});
   const Receipt marked = on(board, R"({"ops": [{"op": "schema", "path": "$schema.board",
       "value": {"fields": {"生日": {"type": "string", "sensitivity": "personal"}}}}]})",
                             "lead");
