@@ -5,6 +5,7 @@
 #include "cli/output.hpp"
 #include "cli/version_names.hpp"
 #include "cli/words.hpp"
+#include "common/model/utc.hpp"
 
 namespace tafel::cli {
 namespace {
