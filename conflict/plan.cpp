@@ -162,12 +162,6 @@ struct Planner {
     return std::nullopt;
   }
 
-  // What is done to a whole board, at a place of its own; here only to be told that it stands alone.
-  static bool is_of_board(Verb verb) {
-    return verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag ||
-           verb == Verb::retain || verb == Verb::delete_board;
-  }
-
   // A schema has its own two places; everything else has none among the reserved paths.
   Defect check_reserved(const Path& path) const {
     const bool is_place = path.text() == schema_of_board || path.text() == schema_of_below;
@@ -177,6 +171,7 @@ struct Planner {
                    fmt::format("a schema stands at {} (of this board) or {} (of the boards below it)", schema_of_board,
                                schema_of_below));
     }
+    // What is done to a whole board has places of its own; here it is only to be told that it stands alone.
     if (!path.is_reserved() || is_of_board(op.verb)) return std::nullopt;
     if (is_place)
       return wrong(ErrorCode::forbidden,
