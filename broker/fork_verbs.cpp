@@ -76,8 +76,14 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
   }
   const Path path = *Path::parse(fork_path);
   Value value = Map{{"parent", named->board}, {"version", version}};
-  return VerbJudgement{std::nullopt,
-                       applied({reserved_register(request, path, std::move(value), version + 1, version)}, version)};
+  std::vector<Change> changes{reserved_register(request, path, std::move(value), version + 1, version)};
+  // The names of its parent's versions stay the parent's, which keeps them only as long as it has the names itself.
+  const BoardView& above = request.transaction.view(named->board);
+  above.fields_below(*Path::parse(tags_path), [&](const Path& tag, const FieldInfo&) {
+    if (above.cell_as_of(leaf_key(tag), version)) changes.push_back({leaf_key(tag), std::nullopt});
+    return true;
+  });
+  return VerbJudgement{std::nullopt, applied(std::move(changes), version)};
 }
 
 Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights) {

@@ -79,7 +79,10 @@ Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, 
   const Path path = *Path::parse(delta.ops.front().path);
   auto changes = erased_fields(delta, request.transaction.view(fork), path);
   TAFEL_CHECK(changes.has_value(), "judge_erase looked at all forks");
-  if (changes->empty()) return {};
+  if (changes->empty()) {
+    // No field of it is there, but the log may hold what was refused.
+    return request.transaction.note_erasure({0, fork, path, head->version + 1, stamp.actor, stamp.now});
+  }
   auto judgement = applied(std::move(*changes), head->version);
   if (auto prepared = request.prepare(fork, judgement, stamp.now); !prepared) return prepared;
   auto event = request.transaction.append(delta, judgement, stamp);

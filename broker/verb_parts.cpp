@@ -10,6 +10,7 @@
 
 namespace tafel::broker {
 
+using conflict::BoardView;
 using conflict::Judgement;
 
 tl::unexpected<ErrorInfo> refused(const Delta& delta, ErrorCode code, std::string message) {
@@ -92,10 +93,11 @@ Result<std::optional<ErrorInfo>> check_version(const VerbRequest& request, const
                            head.version)
         .value();
   }
-  const auto is_kept = request.transaction.keeps(board, version);
-  if (!is_kept) return tl::unexpected(is_kept.error());
-  if (*is_kept && version > 0) return std::nullopt;
-  const Version floor = std::max<Version>(request.transaction.view(board).floor(), 1);
+  const BoardView& view = request.transaction.view(board);
+  const bool is_kept = view.keeps(version);
+  if (const auto failed = request.transaction.failure()) return tl::unexpected(*failed);
+  if (is_kept && version > 0) return std::nullopt;
+  const Version floor = std::max<Version>(view.floor(), 1);
   return refused_version(
              delta, ErrorCode::base_too_old,
              fmt::format("the history of {} reaches back to version {}; version {} is gone", board, floor, version),
