@@ -15,11 +15,11 @@ namespace {
 
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> all{
-      &apply_command(),   &get_command(),    &watch_command(),   &log_command(),         &history_command(),
-      &blame_command(),   &diff_command(),   &revert_command(),  &suggestions_command(), &accept_command(),
-      &dismiss_command(), &boards_command(), &verify_command(),  &context_command(),     &stat_command(),
-      &schema_command(),  &fork_command(),   &merge_command(),   &tag_command(),         &tags_command(),
-      &retain_command(),  &erase_command(),  &erasures_command()};
+      &apply_command(),   &get_command(),    &watch_command(),    &log_command(),         &history_command(),
+      &blame_command(),   &diff_command(),   &revert_command(),   &suggestions_command(), &accept_command(),
+      &dismiss_command(), &boards_command(), &verify_command(),   &context_command(),     &stat_command(),
+      &schema_command(),  &fork_command(),   &merge_command(),    &tag_command(),         &tags_command(),
+      &retain_command(),  &erase_command(),  &erasures_command(), &delete_command()};
   return all;
 }
 
@@ -45,7 +45,8 @@ Exit exit_of(const Failure& failure, const Command* command) {
     case Fault::full:
     case Fault::busy:
     case Fault::locked:
-    case Fault::refused: tell(failure.message); return Exit::refused;
+    case Fault::refused:
+    case Fault::deleted: tell(failure.message); return Exit::refused;
   }
   return Exit::refused;
 }

@@ -173,6 +173,10 @@ std::string event_key(BoardNumber number, Version version) {
   return key;
 }
 
+Version version_of_event(std::string_view event_key) {
+  return event_key.size() != 2 * number_bytes ? 0 : get_be64(event_key.substr(number_bytes));
+}
+
 std::string delta_hash(std::string_view actor, std::string_view delta_id) {
   return short_hash(std::string(actor) + '\0' + std::string(delta_id));
 }
@@ -195,12 +199,12 @@ std::string floors_prefix(BoardNumber number, const CellKey& key) {
 
 std::string floor_key(BoardNumber number, const CellKey& key, Version version) {
   std::string bytes = floors_prefix(number, key);
-  put_be64(bytes, version);
+  put_be64(bytes, ~version);  // so that the newest one at or before a version is the next one in the table
   return bytes;
 }
 
 Version version_of_floor(std::string_view floor_key) {
-  return floor_key.size() < number_bytes ? 0 : get_be64(floor_key.substr(floor_key.size() - number_bytes));
+  return floor_key.size() < number_bytes ? 0 : ~get_be64(floor_key.substr(floor_key.size() - number_bytes));
 }
 
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key) {
@@ -213,6 +217,10 @@ std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key) {
 std::optional<TimeMs> time_of_expiry(std::string_view expiry_key) {
   if (expiry_key.size() != 2 * number_bytes + hash_bytes) return std::nullopt;
   return static_cast<TimeMs>(get_be64(expiry_key));
+}
+
+bool is_expiry_of(BoardNumber number, std::string_view expiry_key) {
+  return expiry_key.size() > number_bytes && expiry_key.substr(number_bytes).starts_with(board_prefix(number));
 }
 
 std::string encode_number(std::uint64_t number) {
@@ -236,6 +244,7 @@ std::string encode_board(const BoardRecord& record) {
   put_number(payload, record.head.floor);
   put_number(payload, record.head.erased);
   put_number(payload, record.deleted);
+  put_number(payload, record.is_purged ? 1 : 0);
   put_number(payload, record.log_bytes);
   put_number(payload, record.receipts_first);
   put_number(payload, record.receipts_next);
@@ -252,6 +261,7 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.head.floor = reader.number();
   record.head.erased = reader.number();
   record.deleted = reader.number();
+  record.is_purged = reader.number() == 1;
   record.log_bytes = reader.number();
   record.receipts_first = reader.number();
   record.receipts_next = reader.number();
@@ -261,6 +271,7 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.parent = reader.take_rest();
   reader.expect((record.fork == 0) == record.parent.empty() && record.fork <= record.head.version);
   reader.expect(record.number != BoardNumber::none && record.receipts_first <= record.receipts_next);
+  reader.expect(record.deleted == 0 ? !record.is_purged : record.deleted == record.head.version);
   if (!reader.is_read_whole()) return std::nullopt;
   return record;
 }

@@ -9,15 +9,16 @@
 //                  "boards"                             the number that the next new board gets
 //                  "erasures"                           the sequence of the next erasure
 //                  "scrubbed"                           the first erasure that is not done
-//   boards         board id                             number version time floor erased deleted log_bytes
-//                                                       receipts_first receipts_next fork hash[32] digest[16] parent
+//   boards         board id                             number version time floor erased deleted is_purged
+//                                                       log_bytes receipts_first receipts_next fork hash[32] digest[16]
+//                                                       parent
 //   fields         number ‖ path_key                    kind changed parts lasting path_size path erased trail cell
 //   parts          number ‖ path_hash ‖ part u8 ‖ id    cell
 //   events         number ‖ version                     record of codec/event_codec.hpp
 //   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
 //   receipt_queue  number ‖ sequence                    time delta_hash
 //   forks          number ‖ number of the fork          version at which it was forked, board id of the fork
-//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ version   as in parts, or (part field) as in fields without a
+//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ ~version  as in parts, or (part field) as in fields without a
 //   leaf expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
 //
 //   erasures       sequence                             board_size board path_size path actor_size actor version time
@@ -67,6 +68,7 @@ struct BoardRecord {
   BoardNumber number = BoardNumber::none;
   Head head;
   Version deleted = 0;               // of the event that deleted the board; 0: it is there
+  bool is_purged = false;            // deleted, and nothing else of it is left
   std::uint64_t log_bytes = 0;       // of the events that are kept
   std::uint64_t receipts_first = 0;  // receipt_queue holds receipts_first .. receipts_next - 1
   std::uint64_t receipts_next = 0;
@@ -110,7 +112,7 @@ struct ExpiringCell {
   CellKey key;
 };
 
-// An erasure, and how far its work has come.
+// An erasure, or with the path `$board` the deletion of a board, and how far its work has come.
 struct ErasureRecord {
   std::string board;
   std::string path;  // Path::key()
@@ -119,7 +121,7 @@ struct ErasureRecord {
   TimeMs time = 0;
   Version scrubbed = 0;  // events up to this one hold nothing of it
   bool is_done = false;
-  std::string receipts_after;  // key of the last receipt that was looked at
+  std::string receipts_after;  // key of the last receipt that was looked at; of a deletion, of the last expiry entry
 };
 
 struct QueuedReceipt {
@@ -139,6 +141,7 @@ struct PartPlace {
 };
 std::optional<PartPlace> place_of_part(std::string_view part_key);
 std::string event_key(BoardNumber number, Version version);
+Version version_of_event(std::string_view event_key);
 std::string delta_hash(std::string_view actor, std::string_view delta_id);
 std::string receipt_key(BoardNumber number, std::string_view delta_hash);
 std::string queue_key(BoardNumber number, std::uint64_t sequence);
@@ -148,6 +151,8 @@ std::string floor_key(BoardNumber number, const CellKey& key, Version version);
 Version version_of_floor(std::string_view floor_key);
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key);
 std::optional<TimeMs> time_of_expiry(std::string_view expiry_key);
+// Whether the entry is one of the board's.
+bool is_expiry_of(BoardNumber number, std::string_view expiry_key);
 
 // Payloads. Decoding gives nullopt for bytes that are no such payload.
 std::string encode_number(std::uint64_t number);

@@ -34,6 +34,12 @@ class Verification {
   Result<VerifyReport> run() {
     if (auto read = tolerate(read_head()); !read) return tl::unexpected(read.error());
     if (board_.number == BoardNumber::none) return report_;
+    if (board_.deleted > 0) {
+      const auto note_defect = [this](std::string defect) { note(std::move(defect)); };
+      if (auto done = tolerate(verify_deleted(kv_, board_, report_, note_defect)); !done)
+        return tl::unexpected(done.error());
+      return report_;
+    }
     for (const auto step : {&Verification::replay, &Verification::compare_fields, &Verification::count_parts,
                             &Verification::check_pins, &Verification::count_log, &Verification::check_receipts}) {
       if (is_worn_out()) break;
@@ -105,6 +111,7 @@ class Verification {
     BoardLine whole = line.at(start);
     BoardLine below = whole.below();
     if (whole.is_fork()) {
+      begins_with_inherited_ = true;
       if (auto taken = begin_with_inherited(below); !taken) return taken;
     }
     if (start > level.from + 1) {
@@ -219,6 +226,8 @@ class Verification {
       if (codec::is_change_erased(event, i)) field.is_known = false;
       is_summable = is_summable && field.is_known;
       if (logged.change.key.part == Part::field) {
+        // What a fork inherited, and its parent has erased since, is not known any more.
+        is_summable = is_summable && !begins_with_inherited_;
         remove_field(logged.change.key.path, digest);
         field.info = blackboard::field_after(field.info, std::nullopt, logged.change, event.version);
         field.is_known = true;
@@ -463,6 +472,7 @@ class Verification {
   VerifyReport report_;
   BoardRecord board_;
   Head replayed_;
+  bool begins_with_inherited_ = false;
   bool is_base_known_ = true;  // the state before the first event lacks nothing
   std::map<CellKey, Replayed> cells_;
   std::map<Path, ReplayedField> fields_;

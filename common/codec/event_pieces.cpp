@@ -97,7 +97,7 @@ bool erase_pieces(Event& event, const Path& path) {
   }
   for (std::size_t i = 0; i < event.changes.size(); ++i) {
     const CellKey& key = event.changes[i].change.key;
-    if (key.part == Part::field || is_change_erased(event, i) || !key.path.is_at_or_below(path)) continue;
+    if (takes_more(key) || is_change_erased(event, i) || !key.path.is_at_or_below(path)) continue;
     gone.push_back(change_piece(event, i));
   }
   if (gone.empty()) return false;
