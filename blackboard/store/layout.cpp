@@ -201,6 +201,11 @@ std::optional<TimeMs> time_of_expiry(std::string_view expiry_key) {
   return static_cast<TimeMs>(get_be64(expiry_key));
 }
 
+std::optional<BoardNumber> number_of_expiry(std::string_view expiry_key) {
+  if (!time_of_expiry(expiry_key)) return std::nullopt;
+  return static_cast<BoardNumber>(get_be64(expiry_key.substr(number_bytes)));
+}
+
 std::string encode_number(std::uint64_t number) {
   std::string payload;
   put_number(payload, number);

@@ -9,6 +9,8 @@
 //                  "boards"                             the number that the next new board gets
 //                  "erasures"                           the sequence of the next erasure
 //                  "scrubbed"                           the first erasure that is not done
+//                  "copied"                             1: a backup that no server has opened yet
+//                  "importing"                          the number of a board that is being imported
 //   boards         board id                             number version time floor erased deleted log_bytes
 //                                                       receipts_first receipts_next fork hash[32] digest[16] parent
 //   fields         number ‖ path_key                    kind changed parts lasting path_size path erased trail cell
@@ -56,6 +58,8 @@ inline constexpr std::string_view meta_epoch = "epoch";
 inline constexpr std::string_view meta_boards = "boards";
 inline constexpr std::string_view meta_erasures = "erasures";
 inline constexpr std::string_view meta_scrubbed = "scrubbed";
+inline constexpr std::string_view meta_copied = "copied";
+inline constexpr std::string_view meta_importing = "importing";
 
 inline constexpr std::size_t path_key_bytes_max = 400;
 inline constexpr std::size_t path_key_cut_bytes = 360;
@@ -145,6 +149,7 @@ std::string queue_key(BoardNumber number, std::uint64_t sequence);
 std::string fork_key(BoardNumber parent, BoardNumber fork);
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key);
 std::optional<TimeMs> time_of_expiry(std::string_view expiry_key);
+std::optional<BoardNumber> number_of_expiry(std::string_view expiry_key);
 
 // Payloads. Decoding gives nullopt for bytes that are no such payload.
 std::string encode_number(std::uint64_t number);
