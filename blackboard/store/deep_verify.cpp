@@ -201,7 +201,8 @@ class DeepVerification {
   }
 
   Result<void> check_receipts() {
-    for (const auto& [id, record] : boards_) {
+    for (const auto& board : boards_) {
+      const BoardRecord& record = board.second;
       const std::string prefix = board_prefix(record.number);
       const auto receipts = scan_records(
           kv_, Table::receipts, prefix, {}, [&](std::string_view key, std::string_view payload) -> Result<bool> {
@@ -316,7 +317,9 @@ class DeepVerification {
 
   // Of an erasure that is done, nothing is left in the log.
   Result<void> check_erased() {
-    for (const auto& [id, erasures] : done_) {
+    for (const auto& entry : done_) {
+      const std::string& id = entry.first;
+      const std::vector<Done>& erasures = entry.second;
       if (is_worn_out()) return {};
       say(fmt::format("what was erased on board {}", id));
       const std::string prefix = board_prefix(boards_.at(id).number);

@@ -108,7 +108,7 @@ class Exporting {
       if (auto written = line("erasure", erasure_to_value(erasure)); !written) return written;
     }
     ++counts_.boards;
-    counts_.fields_left_out += left_out->paths().size();
+    counts_.fields_left_out += left_out->taken();
     if (left_out->is_any()) left_out_.emplace(id, left_out->paths());
     written_.insert(id);
     return {};

@@ -54,15 +54,20 @@ LeftOut::LeftOut(std::shared_ptr<const Schema> schema, std::set<Path> inherited)
 
 bool LeftOut::take_from(Event& event) {
   if (!is_any()) return false;
-  for (const LoggedChange& logged : event.changes) {
-    if (is_left_out(logged.change.key.path)) paths_.insert(logged.change.key.path);
+  for (std::size_t i = 0; i < event.changes.size(); ++i) {
+    const CellKey& key = event.changes[i].change.key;
+    if (!is_left_out(key.path)) continue;
+    paths_.insert(key.path);
+    if (key.part != Part::field && !codec::is_change_erased(event, i)) taken_.insert(key.path);
   }
   return codec::erase_pieces(
       event, [&](const Op& op, const OpResult& result) { return may_tell(op, result); },
       [&](const Path& path) { return is_left_out(path); });
 }
 
+// What the server itself keeps (schemas, tags) is nobody's personal data, and boards need it.
 bool LeftOut::is_left_out(const Path& path) const {
+  if (path.is_reserved()) return false;
   return paths_.contains(path) || (has_rules_ && schema_->sensitivity(path) != Sensitivity::none);
 }
 

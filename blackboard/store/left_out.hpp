@@ -20,6 +20,8 @@ class LeftOut {
   bool take_from(Event& event);
   // The fields that were met so far, and the inherited ones.
   const std::set<Path>& paths() const { return paths_; }
+  // Of these, those of which something went. (The content of others may have been erased long before.)
+  std::size_t taken() const { return taken_.size(); }
 
  private:
   bool is_left_out(const Path& path) const;
@@ -31,6 +33,7 @@ class LeftOut {
   std::shared_ptr<const Schema> schema_;
   bool has_rules_;
   std::set<Path> paths_;
+  std::set<Path> taken_;
 };
 
 }  // namespace tafel::store

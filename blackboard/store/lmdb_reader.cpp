@@ -102,6 +102,11 @@ Result<std::unique_ptr<Kv>> open_lmdb_reader(const LmdbOptions& options) {
   const std::filesystem::path store = options.directory / "store";
   std::error_code error;
   if (!std::filesystem::is_directory(store, error)) {
+    if (std::filesystem::is_directory(options.directory / "store.old", error)) {
+      return fail(Fault::busy, fmt::format("{} is being compacted, or that was cut off: the next start of a server, or "
+                                           "`tafel compact`, ends it",
+                                           options.directory.string()));
+    }
     return fail(Fault::not_found,
                 fmt::format("{} holds no store: there is no {}", options.directory.string(), store.string()));
   }
