@@ -128,7 +128,10 @@ Answer Query::boards() {
   List boards;
   for (const store::BoardSummary& summary : *read) {
     if (!asker_.rights_on(summary.board).may_read_anything()) continue;
-    boards.push_back(Map{{"board", summary.board}, {"version", summary.head.version}, {"time", summary.head.time}});
+    boards.push_back(Map{{"board", summary.board},
+                         {"version", summary.head.version},
+                         {"time", summary.head.time},
+                         {"floor", summary.head.floor}});
   }
   return codec::encode(
       Map{{"boards", std::move(boards)}, {"next", read->size() < count ? Value() : Value(read->back().board)}});

@@ -8,6 +8,7 @@
 #include "common/base/check.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/fields.hpp"
+#include "common/codec/retention_codec.hpp"
 #include "conflict/dots.hpp"
 
 namespace tafel::broker {
@@ -101,8 +102,10 @@ tl::expected<Named, ErrorInfo> named_board(const Delta& delta, std::string_view 
   return named;
 }
 
-std::optional<ErrorInfo> check_version(const Delta& delta, const std::string& board, Version version, const Head& head,
-                                       Version floor) {
+// That the board can be read as it was after the version.
+Result<std::optional<ErrorInfo>> check_version(const VerbRequest& request, const std::string& board, Version version,
+                                               const Head& head) {
+  const Delta& delta = request.delta;
   if (head.version == 0)
     return refused(delta, ErrorCode::bad_value, fmt::format("there is no board {}", board)).value();
   if (version > head.version) {
@@ -112,14 +115,15 @@ std::optional<ErrorInfo> check_version(const Delta& delta, const std::string& bo
                            head.version)
         .value();
   }
-  if (version < std::max<Version>(floor, 1)) {
-    return refused_version(delta, ErrorCode::base_too_old,
-                           fmt::format("the history of {} reaches back to version {}; version {} is gone", board,
-                                       std::max<Version>(floor, 1), version),
-                           floor)
-        .value();
-  }
-  return std::nullopt;
+  const auto is_kept = request.transaction.keeps(board, version);
+  if (!is_kept) return tl::unexpected(is_kept.error());
+  if (*is_kept && version > 0) return std::nullopt;
+  const Version floor = std::max<Version>(request.transaction.view(board).floor(), 1);
+  return refused_version(
+             delta, ErrorCode::base_too_old,
+             fmt::format("the history of {} reaches back to version {}; version {} is gone", board, floor, version),
+             floor)
+      .value();
 }
 
 // --- fork ---
@@ -154,8 +158,9 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
         fmt::format("something was erased on {} at version {}: fork it from there on", named->board, parent->erased),
         parent->erased));
   }
-  if (auto error = check_version(delta, named->board, version, *parent, request.transaction.view(named->board).floor()))
-    return VerbVerdict(tl::unexpected(std::move(*error)));
+  auto error = check_version(request, named->board, version, *parent);
+  if (!error) return tl::unexpected(error.error());
+  if (*error) return VerbVerdict(tl::unexpected(std::move(**error)));
   if (!delta.check) {
     const auto made = request.transaction.fork(delta.board, named->board, version);
     if (!made) return tl::unexpected(made.error());
@@ -172,6 +177,15 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
 }
 
 // --- tag ---
+
+std::size_t count_tags(const BoardView& view) {
+  std::size_t count = 0;
+  view.fields_below(*Path::parse(tags_path), [&](const Path&, const FieldInfo& info) {
+    if (info.kind) ++count;
+    return true;
+  });
+  return count;
+}
 
 Result<VerbVerdict> judge_tag(const VerbRequest& request, const BoardView& view) {
   const Delta& delta = request.delta;
@@ -196,12 +210,42 @@ Result<VerbVerdict> judge_tag(const VerbRequest& request, const BoardView& view)
   }
   const auto head = request.transaction.head(delta.board);
   if (!head) return tl::unexpected(head.error());
-  if (auto error = check_version(delta, delta.board, *version, *head, view.floor()))
-    return VerbVerdict(tl::unexpected(std::move(*error)));
+  auto error = check_version(request, delta.board, *version, *head);
+  if (!error) return tl::unexpected(error.error());
+  if (*error) return VerbVerdict(tl::unexpected(std::move(**error)));
+  if (present && shown_sibling(std::get<RegisterCell>(*present)).value == value)
+    return VerbJudgement{std::nullopt, unchanged(Reason::echo, base)};
+  if (!present && count_tags(view) >= limits::tags_per_board_max) {
+    return VerbVerdict(refused(
+        delta, ErrorCode::too_large,
+        fmt::format("{} versions have names already, as many as may; take one away", limits::tags_per_board_max)));
+  }
+  return VerbJudgement{std::nullopt,
+                       applied({reserved_register(request, *path, value, view.version() + 1, base)}, base)};
+}
+
+// --- retain ---
+
+Result<VerbVerdict> judge_retain(const VerbRequest& request, const BoardView& view) {
+  const Delta& delta = request.delta;
+  const Path path = *Path::parse(retention_path);
+  if (op_of(request).path != retention_path) {
+    return VerbVerdict(
+        refused(delta, ErrorCode::bad_path, fmt::format("what is retained is said at {}", retention_path)));
+  }
+  const Version base = delta.base.value_or(view.version());
+  const auto present = view.cell(leaf_key(path));
+  if (op_of(request).value.is_nil()) {
+    if (!present) return VerbJudgement{std::nullopt, unchanged(Reason::absent, base)};
+    return VerbJudgement{std::nullopt, applied({{leaf_key(path), std::nullopt}}, base)};
+  }
+  const auto retention = codec::retention_from_value(op_of(request).value);
+  if (!retention) return VerbVerdict(refused(delta, ErrorCode::bad_value, retention.error().message));
+  Value value = codec::retention_to_value(*retention);
   if (present && shown_sibling(std::get<RegisterCell>(*present)).value == value)
     return VerbJudgement{std::nullopt, unchanged(Reason::echo, base)};
   return VerbJudgement{std::nullopt,
-                       applied({reserved_register(request, *path, value, view.version() + 1, base)}, base)};
+                       applied({reserved_register(request, path, std::move(value), view.version() + 1, base)}, base)};
 }
 
 // --- erase ---
@@ -368,7 +412,8 @@ Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, 
 std::optional<Verb> board_verb_of(const Delta& delta) {
   if (delta.ops.size() != 1 || delta.ops.front().malformed) return std::nullopt;
   const Verb verb = delta.ops.front().verb;
-  const bool is_one = verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag;
+  const bool is_one =
+      verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag || verb == Verb::retain;
   return is_one ? std::optional(verb) : std::nullopt;
 }
 
@@ -389,6 +434,7 @@ Result<VerbVerdict> judge_board_verb(const VerbRequest& request) {
     case Verb::fork: return judge_fork(request);
     case Verb::tag: return judge_tag(request, view);
     case Verb::erase: return judge_erase(request, view);
+    case Verb::retain: return judge_retain(request, view);
     default: return judge_merge(request, rights);
   }
 }

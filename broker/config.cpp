@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "broker/roles.hpp"
+#include "common/base/quantity.hpp"
 
 namespace tafel::broker {
 namespace {
@@ -50,6 +51,11 @@ po::options_description options() {
       "JSON file of roles and actors (everybody may do everything)");
   add("quota", po::value<std::string>()->value_name("BYTES"),
       "room for the data, with k, M, G or T for 1024, ... (32G)");
+  add("retain-versions", po::value<std::string>()->value_name("N"),
+      "versions of a board that are kept, where it says nothing itself (all)");
+  add("retain-age", po::value<std::string>()->value_name("TIME"),
+      "how far back its history reaches, with s, m, h, d or w: 30d (without end)");
+  add("retain-bytes", po::value<std::string>()->value_name("BYTES"), "room for its history (no limit)");
   add("restored", po::bool_switch(),
       "the data is a copy that was put back: take a new epoch, so that clients read their boards anew");
   add("erasures", po::value<std::string>()->value_name("FILE"),
@@ -69,7 +75,7 @@ po::options_description stored_options() {
   po::options_description all;
   auto add = all.add_options();
   for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "erasures",
-                           "heartbeat-ms", "log-level", "log-json"}) {
+                           "heartbeat-ms", "log-level", "log-json", "retain-versions", "retain-age", "retain-bytes"}) {
     add(name, po::value<std::string>());
   }
   add("listen", po::value<std::vector<std::string>>());
@@ -190,17 +196,26 @@ Result<std::uint64_t> positive_number(std::string_view text, const std::string& 
   return fail(Fault::bad_config, name + " must be a number above 0, not \"" + std::string(text) + "\"");
 }
 
-Result<std::size_t> byte_count(std::string text) {
-  constexpr std::string_view units = "kMGT";
-  const std::string whole = text;
-  unsigned shift = 0;
-  if (const std::size_t unit = text.empty() ? units.npos : units.find(text.back()); unit != units.npos) {
-    shift = 10 * (static_cast<unsigned>(unit) + 1);
-    text.pop_back();
+Result<std::uint64_t> byte_count(const std::string& text, const std::string& name) {
+  if (const auto bytes = parse_bytes(text)) return *bytes;
+  return fail(Fault::bad_config, name + " must be a number of bytes like 1073741824 or 1G, not \"" + text + "\"");
+}
+
+Result<void> apply_retention(const std::string& name, const std::string& text, Retention& retention) {
+  if (name == "retain-versions") {
+    const auto number = positive_number(text, name);
+    if (!number) return tl::unexpected(number.error());
+    retention.versions = *number;
+  } else if (name == "retain-bytes") {
+    const auto bytes = byte_count(text, name);
+    if (!bytes) return tl::unexpected(bytes.error());
+    retention.bytes = *bytes;
+  } else if (name == "retain-age") {
+    retention.age_ms = parse_duration_ms(text);
+    if (!retention.age_ms)
+      return fail(Fault::bad_config, name + " must be a time like 90s, 12h or 30d, not \"" + text + "\"");
   }
-  const auto number = positive_number(text, "quota");
-  if (number && *number <= (UINT64_MAX >> shift)) return *number << shift;
-  return fail(Fault::bad_config, "quota must be a number of bytes like 1073741824 or 1G, not \"" + whole + "\"");
+  return {};
 }
 
 Result<void> apply_one(const std::string& name, const Settings& settings, Config& config) {
@@ -218,12 +233,13 @@ Result<void> apply_one(const std::string& name, const Settings& settings, Config
   if (name == "restored") config.server.renews_epoch = true;
   if (name == "compact") config.server.compacts = true;
   if (name == "erasures") config.server.erasures = *text;
+  if (auto applied = apply_retention(name, *text, config.server.retention); !applied) return applied;
   if (name == "roles") {
     auto roles = load_roles(*text);
     if (!roles) return tl::unexpected(roles.error());
     config.server.roles = std::move(*roles);
   } else if (name == "quota") {
-    const auto bytes = byte_count(*text);
+    const auto bytes = byte_count(*text, name);
     if (!bytes) return tl::unexpected(bytes.error());
     config.server.quota_bytes = *bytes;
   } else if (name == "heartbeat-ms") {

@@ -93,10 +93,10 @@ CommitLoop::CommitLoop(Clock& clock, std::unique_ptr<net::Router> router, Reques
 std::int64_t CommitLoop::turn() {
   sender_.retry();
   commit_waiting();
-  tidy();
+  const bool has_more = tidy();
   service_.tick(clock_.steady_ms());
   counters_.set(service_.stats(), router_->dropped(), sender_.dropped());
-  return idle_wait_ms;
+  return has_more ? 0 : idle_wait_ms;
 }
 
 bool CommitLoop::commit_waiting() {
@@ -107,11 +107,15 @@ bool CommitLoop::commit_waiting() {
   return take(service_.handle(messages, clock_.wall_ms(), clock_.steady_ms()), bytes);
 }
 
-void CommitLoop::tidy() {
+bool CommitLoop::tidy() {
   const std::int64_t now = clock_.steady_ms();
-  if (failed_ || now < next_tidy_ms_) return;
-  next_tidy_ms_ = now + limits::tidy_interval_ms;
-  take(service_.tidy(clock_.wall_ms()), 0);
+  if (failed_ || now < next_tidy_ms_) return false;
+  RequestService::Turn turn = service_.tidy(clock_.wall_ms());
+  const bool has_more = turn.has_more;
+  // A step between two commits, so that it keeps up with any writer.
+  next_tidy_ms_ = has_more ? now : now + limits::tidy_interval_ms;
+  take(std::move(turn), 0);
+  return has_more;
 }
 
 bool CommitLoop::take(RequestService::Turn turn, std::size_t bytes) {

@@ -76,9 +76,9 @@ class CommitLoop final : public Loop {
 
  private:
   std::int64_t turn() override;
-  void finish() override;  // commits and answers what is waiting
-  bool commit_waiting();   // false: nothing was waiting, or the store failed
-  void tidy();
+  void finish() override;                                   // commits and answers what is waiting
+  bool commit_waiting();                                    // false: nothing was waiting, or the store failed
+  bool tidy();                                              // true: there is more to do at once
   bool take(RequestService::Turn turn, std::size_t bytes);  // sends and publishes; false: the store failed
 
   RequestService service_;

@@ -120,8 +120,8 @@ struct Pipeline::Run {
   }
 };
 
-Pipeline::Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of)
-    : store_(store), roles_(roles), schema_of_(std::move(schema_of)) {}
+Pipeline::Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of, Retention retention)
+    : store_(store), roles_(roles), schema_of_(std::move(schema_of)), trimmer_(store, retention) {}
 
 Result<Committed> Pipeline::commit(const std::vector<Submission>& batch, TimeMs now) {
   auto whole = commit_at_once(batch.data(), batch.size(), now);

@@ -11,6 +11,7 @@
 #include "blackboard/store/store.hpp"
 #include "broker/held_fields.hpp"
 #include "broker/schemas.hpp"
+#include "broker/trimmer.hpp"
 #include "common/model/rights.hpp"
 #include "common/model/schema.hpp"
 
@@ -32,7 +33,7 @@ class Pipeline {
   // In place of the stored schemas, for tests.
   using SchemaOf = std::function<const Schema&(const std::string& board)>;
 
-  Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of = nullptr);
+  Pipeline(store::Store& store, const RoleTable& roles, SchemaOf schema_of = nullptr, Retention retention = {});
 
   // `now` is the wall time. Where the store has no room for the whole batch, or finds damage in a board of it, each
   // delta is tried alone, and those that still fail get a receipt that says so. A failure means that nothing of the
@@ -46,6 +47,9 @@ class Pipeline {
   // Goes a bounded step on with what erasures left to do. False when there is nothing. Damage is logged and ends it
   // likewise; the ledger then tells that the erasure is pending.
   Result<bool> scrub();
+
+  // Takes a bounded step of old history away. False when there is nothing.
+  Result<bool> trim(TimeMs now) { return trimmer_.step(now); }
 
  private:
   struct Run;
@@ -75,6 +79,7 @@ class Pipeline {
   store::Store& store_;
   const RoleTable& roles_;
   SchemaOf schema_of_;
+  Trimmer trimmer_;
   KeptSchemas kept_;  // as the transaction under way sees them: none is kept when one fails
   bool can_expire_ = true;
   bool has_erasures_ = true;  // that are not done; looked at once at the start

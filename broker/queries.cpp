@@ -124,8 +124,11 @@ tl::expected<Version, ErrorInfo> Query::version_at(const Head& head, TimeMs time
     (event->time <= time ? low : high) = middle;
   }
   if (low > head.floor || low == 0) return low;
+  const auto oldest = event(low);
+  if (!oldest) return tl::unexpected(oldest.error());
+  if (oldest->time <= time) return low;
   return refusal(ErrorCode::base_too_old,
-                 fmt::format("history reaches back to version {}, which is newer than that time", head.floor + 1));
+                 fmt::format("history reaches back to version {}, which is newer than that time", head.floor));
 }
 
 tl::expected<Moment, ErrorInfo> Query::moment(std::optional<Version> at, std::optional<TimeMs> time) {
@@ -137,7 +140,11 @@ tl::expected<Moment, ErrorInfo> Query::moment(std::optional<Version> at, std::op
     at = *version;
   }
   const Version version = at.value_or(head->version);
-  if (auto error = version_defect(*head, version)) return tl::unexpected(std::move(*error));
+  if (auto error = version_defect(*head, version)) {
+    const auto is_kept = snapshot_.keeps(question_.board, version);
+    if (!is_kept) return failed(is_kept.error());
+    if (!*is_kept) return tl::unexpected(std::move(*error));
+  }
   if (version == head->version) {
     return Moment{*head, version, std::min(time.value_or(asker_.now), asker_.now), head->digest};
   }

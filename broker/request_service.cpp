@@ -141,7 +141,13 @@ RequestService::Turn RequestService::tidy(TimeMs now) {
     turn.fatal = std::move(events.error());
   }
   if (turn.fatal) return turn;
-  if (const auto more = pipeline_.scrub(); !more) turn.fatal = more.error();
+  for (const auto& more : {pipeline_.scrub(), pipeline_.trim(now)}) {
+    if (!more) {
+      turn.fatal = more.error();
+    } else if (*more) {
+      turn.has_more = true;
+    }
+  }
   return turn;
 }
 

@@ -19,6 +19,7 @@ class RequestService {
   struct Turn {
     std::vector<Outbound> answers;                     // to be sent after the call: what they tell is durable
     std::vector<std::shared_ptr<const Event>> events;  // to be published after the call
+    bool has_more = false;                             // `tidy` has left something undone
     std::optional<Failure> fatal;  // the store must be recovered: stop (answers are still to be sent)
   };
 
@@ -26,7 +27,7 @@ class RequestService {
 
   // One duty cycle: everything that was waiting. One commit at the most per batch_deltas_max / batch_bytes_max.
   Turn handle(const std::vector<Inbound>& messages, TimeMs now, std::int64_t steady_ms);
-  // Takes away what has expired, and goes on with erasures; the events are to be published.
+  // Takes away what has expired, and goes on with erasures and with trimming; the events are to be published.
   Turn tidy(TimeMs now);
   const Stats& stats() const { return stats_; }
   // Called now and then: forgets silent sessions.

@@ -192,7 +192,7 @@ codec::Welcome RunningServer::welcome() const {
 
 void RunningServer::start(Sockets sockets) {
   started_ms_ = steady_now_ms();
-  pipeline_ = std::make_unique<Pipeline>(*store_, options_.roles);
+  pipeline_ = std::make_unique<Pipeline>(*store_, options_.roles, nullptr, options_.retention);
   feed_ = std::make_unique<FeedLoop>(clock_, std::move(sockets.feed), std::move(sockets.open_feed),
                                      FeedService(*store_, options_.roles, welcome()), queue_, counters_,
                                      options_.heartbeat_ms);

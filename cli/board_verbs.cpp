@@ -8,6 +8,7 @@
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/receipts.hpp"
+#include "cli/version_names.hpp"
 #include "cli/words.hpp"
 #include "common/codec/fields.hpp"
 #include "common/model/names.hpp"
@@ -31,7 +32,7 @@ Result<Exit> send(Connection& connection, const Arguments& arguments, const std:
 
 // --- fork, merge ---
 
-// BOARD or BOARD@V.
+// BOARD or BOARD@V, where V is a number or the name of a version.
 struct AtVersion {
   std::string board;
   std::optional<Version> version;
@@ -46,13 +47,25 @@ Result<AtVersion> board_at(const Arguments& arguments) {
   return named;
 }
 
+// A board may have an @ in its id, so a name is one only where the board before it has such a tag.
+Result<void> look_up_name(Connection& connection, AtVersion& named) {
+  const std::size_t at = named.board.rfind('@');
+  if (named.version || at == std::string::npos || at == 0) return {};
+  const auto version = tagged_version(connection, named.board.substr(0, at), named.board.substr(at + 1));
+  if (!version || !*version) return {};
+  named.version = **version;
+  named.board.resize(at);
+  return {};
+}
+
 Result<Exit> run_fork(const Arguments& arguments, Output& output) {
-  const auto from = board_at(arguments);
+  auto from = board_at(arguments);
   const auto to = arguments.board(1);
   if (!from) return tl::unexpected(from.error());
   if (!to) return tl::unexpected(to.error());
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
+  if (auto named = look_up_name(*connection, *from); !named) return tl::unexpected(named.error());
   sdk::DeltaBuilder delta;
   delta.fork(from->board, from->version);
   return send(*connection, arguments, *to, delta, output);

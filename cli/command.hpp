@@ -57,6 +57,7 @@ const Command& accept_command();
 const Command& dismiss_command();
 const Command& fork_command();
 const Command& merge_command();
+const Command& retain_command();
 const Command& tag_command();
 const Command& tags_command();
 const Command& erase_command();

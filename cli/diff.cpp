@@ -1,10 +1,9 @@
 // `diff`: what differs between two versions of a board.
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
+#include "cli/version_names.hpp"
 #include "cli/words.hpp"
 
 namespace tafel::cli {
@@ -13,7 +12,8 @@ namespace {
 constexpr const char* help_text =
     R"(Prints what differs between version V1 and version V2 of a board, at and below PATH: one field a line,
 with + for what came, - for what went and ~ for what changed. Of a set and a log the elements and entries
-that came and went, and suggestions (?) likewise. V2 may be the older one.)";
+that came and went, and suggestions (?) likewise. V2 may be the older one. A version is a number, or a name
+that `tag` gave.)";
 
 std::string part_lines(const Value& field, std::string_view member, std::string_view mark) {
   const Value* parts = field.find(member);
@@ -47,25 +47,17 @@ std::string in_lines(const Value& field) {
   return text;
 }
 
-Result<std::uint64_t> version_at(const Arguments& arguments, std::size_t index, std::string_view name) {
-  const std::string text = arguments.positional(index).value_or("");
-  std::uint64_t version = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-  if (error == std::errc() && end == text.data() + text.size() && !text.empty()) return version;
-  return fail(Fault::bad_config, fmt::format("{} must be a version, not '{}'", name, text));
-}
-
 Result<Exit> run_diff(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
-  const auto from = version_at(arguments, 1, "V1");
-  const auto to = version_at(arguments, 2, "V2");
   const auto path = arguments.path(3);
   if (!board) return tl::unexpected(board.error());
-  if (!from) return tl::unexpected(from.error());
-  if (!to) return tl::unexpected(to.error());
   if (!path) return tl::unexpected(path.error());
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
+  const auto from = version_from(*connection, *board, arguments.positional(1).value_or(""), "V1");
+  if (!from) return tl::unexpected(from.error());
+  const auto to = version_from(*connection, *board, arguments.positional(2).value_or(""), "V2");
+  if (!to) return tl::unexpected(to.error());
   Value question(Map{{"what", "diff"}, {"board", *board}, {"from", *from}, {"to", *to}});
   if (*path) question.set("path", **path);
   const bool as_json = arguments.has("json");

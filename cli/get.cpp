@@ -4,6 +4,7 @@
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/schema_answer.hpp"
+#include "cli/version_names.hpp"
 #include "cli/words.hpp"
 
 namespace tafel::cli {
@@ -71,24 +72,24 @@ Result<std::optional<TimeMs>> time_of(const Arguments& arguments) {
 Result<Exit> run_get(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto path = arguments.path(1);
-  const auto at = arguments.number("at");
   if (!board) return tl::unexpected(board.error());
   if (!path) return tl::unexpected(path.error());
-  if (!at) return tl::unexpected(at.error());
   const auto time = time_of(arguments);
   if (!time) return tl::unexpected(time.error());
-  if (*at && *time) return fail(Fault::bad_config, "--at and --at-time: give one of them");
+  if (arguments.has("at") && *time) return fail(Fault::bad_config, "--at and --at-time: give one of them");
   const bool is_full = arguments.has("full");
   const bool is_suggestions = arguments.has("suggestions");
   const bool is_completeness = arguments.has("completeness");
   if (int{is_full} + int{is_suggestions} + int{is_completeness} > 1)
     return fail(Fault::bad_config, "--full, --suggestions and --completeness: give one of them");
-  if (is_completeness && (*path || *at))
+  if (is_completeness && (*path || arguments.has("at")))
     return fail(Fault::bad_config, "--completeness is of a whole board as it is now");
 
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
   if (is_completeness) return print_completeness(*connection, *board, output);
+  const auto at = version_option(*connection, *board, arguments, "at");
+  if (!at) return tl::unexpected(at.error());
   Value question{Map{}};
   question.set("what", is_full || is_suggestions ? "full" : "get").set("board", *board);
   if (*path) question.set("path", **path);
@@ -110,7 +111,7 @@ const Command& get_command() {
       .summary = "show a value, or a whole board",
       .help = help_text,
       .positionals = {{"BOARD"}, {"PATH", false}},
-      .options = {{"at", "V", "as it was at version V"},
+      .options = {{"at", "V", "as it was at version V, a number or the name of one"},
                   {"at-time", "T", "as it was at a time: 2026-11-30T09:30:00Z (UTC without a zone), or ms since 1970"},
                   {"full", "", "version, state, fields (kind, value, confidence, conflicts) and suggestions"},
                   {"suggestions", "", "held suggestions with id, actor, time and source"},

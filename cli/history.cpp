@@ -3,6 +3,7 @@
 
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
+#include "cli/version_names.hpp"
 #include "cli/words.hpp"
 
 namespace tafel::cli {
@@ -106,12 +107,12 @@ std::string blame_lines(const std::string& path, const Value& words) {
 Result<Exit> run_blame(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto path = arguments.path(1);
-  const auto at = arguments.number("at");
   if (!board) return tl::unexpected(board.error());
   if (!path) return tl::unexpected(path.error());
-  if (!at) return tl::unexpected(at.error());
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
+  const auto at = version_option(*connection, *board, arguments, "at");
+  if (!at) return tl::unexpected(at.error());
   Value question(Map{{"what", "blame"}, {"board", *board}});
   if (*path) question.set("path", **path);
   if (*at) question.set("at", **at);
@@ -146,13 +147,13 @@ const Command& history_command() {
 }
 
 const Command& blame_command() {
-  static const Command command{
-      .name = "blame",
-      .summary = "show who wrote what stands there",
-      .help = blame_help,
-      .positionals = {{"BOARD"}, {"PATH", false}},
-      .options = {{"at", "V", "as it was at version V"}, {"json", "", "as JSON: each path with its members"}},
-      .run = run_blame};
+  static const Command command{.name = "blame",
+                               .summary = "show who wrote what stands there",
+                               .help = blame_help,
+                               .positionals = {{"BOARD"}, {"PATH", false}},
+                               .options = {{"at", "V", "as it was at version V, a number or the name of one"},
+                                           {"json", "", "as JSON: each path with its members"}},
+                               .run = run_blame};
   return command;
 }
 

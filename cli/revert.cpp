@@ -5,6 +5,7 @@
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
 #include "cli/receipts.hpp"
+#include "cli/version_names.hpp"
 #include "cli/words.hpp"
 
 namespace tafel::cli {
@@ -16,8 +17,9 @@ NAME wrote last, after version V. This is a new version: the past stays as it is
 this command looked stays too. What is surer than the revert (--confidence, else as sure as you may be) is
 not touched; the revert is held there as a suggestion. --check only tells what would happen.)";
 
-Result<sdk::DeltaBuilder> wanted(const Arguments& arguments, sdk::History& history) {
-  const auto to = arguments.number("to");
+Result<sdk::DeltaBuilder> wanted(Connection& connection, const std::string& board, const Arguments& arguments,
+                                 sdk::History& history) {
+  const auto to = version_option(connection, board, arguments, "to");
   const auto since = arguments.number("since");
   const auto path = arguments.path(1);
   if (!to) return tl::unexpected(to.error());
@@ -37,7 +39,7 @@ Result<Exit> run_revert(const Arguments& arguments, Output& output) {
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
   sdk::History history(connection->agent(), *board);
-  auto delta = wanted(arguments, history);
+  auto delta = wanted(*connection, *board, arguments, history);
   if (!delta) return tl::unexpected(delta.error());
   if (*confidence) delta->confidence(**confidence);
   delta->check(arguments.has("check"));
@@ -121,7 +123,7 @@ const Command& revert_command() {
                                .summary = "go back to an older version",
                                .help = revert_help,
                                .positionals = {{"BOARD"}, {"PATH", false}},
-                               .options = {{"to", "V", "back to what was after version V"},
+                               .options = {{"to", "V", "back to what was after version V, a number or the name of one"},
                                            {"actor", "NAME", "take back what this actor wrote last"},
                                            {"since", "V", "with --actor: after version V"},
                                            confidence_option,

@@ -15,12 +15,12 @@ namespace {
 
 const std::vector<const Command*>& commands() {
   static const std::vector<const Command*> all{
-      &apply_command(),   &get_command(),      &watch_command(),  &log_command(),         &history_command(),
-      &blame_command(),   &diff_command(),     &revert_command(), &suggestions_command(), &accept_command(),
-      &dismiss_command(), &boards_command(),   &verify_command(), &context_command(),     &stat_command(),
-      &schema_command(),  &fork_command(),     &merge_command(),  &tag_command(),         &tags_command(),
-      &erase_command(),   &erasures_command(), &backup_command(), &compact_command(),     &export_command(),
-      &import_command()};
+      &apply_command(),   &get_command(),    &watch_command(),    &log_command(),         &history_command(),
+      &blame_command(),   &diff_command(),   &revert_command(),   &suggestions_command(), &accept_command(),
+      &dismiss_command(), &boards_command(), &verify_command(),   &context_command(),     &stat_command(),
+      &schema_command(),  &fork_command(),   &merge_command(),    &tag_command(),         &tags_command(),
+      &retain_command(),  &erase_command(),  &erasures_command(), &backup_command(),      &compact_command(),
+      &export_command(),  &import_command()};
   return all;
 }
 

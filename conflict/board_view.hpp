@@ -27,12 +27,14 @@ class BoardView {
 
   virtual Version version() const = 0;
   virtual Version floor() const = 0;  // the oldest base that can be judged
+  // True when the board can be read as it was after `version`; below the floor that may be so for single ones.
+  virtual bool keeps(Version version) const { return version >= floor() && version <= this->version(); }
   virtual std::optional<FieldInfo> field(const Path& path) const = 0;
   // Every field strictly below `path`, tombstones too, in path order.
   virtual void fields_below(const Path& path, const FieldVisitor& visit) const = 0;
   virtual void all_fields(const FieldVisitor& visit) const = 0;  // in no order that counts
   virtual std::optional<Cell> cell(const CellKey& key) const = 0;
-  // The cell as it was after `version` (floor() <= version <= version()).
+  // The cell as it was after `version`, one that is kept.
   virtual std::optional<Cell> cell_as_of(const CellKey& key, Version version) const = 0;
   // The newest change of the cell at or before `version`; nullopt when there is none.
   virtual std::optional<CellChange> change_at(const CellKey& key, Version version) const = 0;

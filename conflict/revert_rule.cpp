@@ -169,7 +169,8 @@ std::optional<ErrorInfo> check_version(const Writing& writing, const Path& path)
     error.found = Value(draft.base());
     return error;
   }
-  if (version < draft.board().floor()) {
+  const bool is_kept = op.to ? draft.board().keeps(version) : version >= draft.board().floor();
+  if (!is_kept) {
     ErrorInfo error = writing.refused(
         ErrorCode::base_too_old, path,
         fmt::format("history reaches back to version {}; version {} is gone", draft.board().floor(), version));

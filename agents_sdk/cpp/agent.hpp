@@ -21,6 +21,7 @@
 #include "common/codec/event_codec.hpp"
 #include "common/model/delta.hpp"
 #include "common/model/receipt.hpp"
+#include "common/model/retention.hpp"
 #include "context/context.hpp"
 
 namespace tafel::net {
@@ -82,6 +83,8 @@ class DeltaBuilder {
   DeltaBuilder& erase(std::string_view path);                                       // for good, history too
   DeltaBuilder& tag(std::string_view name, Version version);
   DeltaBuilder& untag(std::string_view name);
+  // How much of the history of the board is kept; nullopt: as the server's default says.
+  DeltaBuilder& retain(const std::optional<Retention>& retention);
   const Delta& delta() const { return delta_; }
 
  private:

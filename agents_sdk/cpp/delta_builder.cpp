@@ -1,4 +1,5 @@
 #include "agents_sdk/cpp/agent.hpp"
+#include "common/codec/retention_codec.hpp"
 #include "common/model/names.hpp"
 
 namespace tafel::sdk {
@@ -167,6 +168,10 @@ DeltaBuilder& DeltaBuilder::tag(std::string_view name, Version version) {
 }
 
 DeltaBuilder& DeltaBuilder::untag(std::string_view name) { return add_valued(Verb::tag, tag_path(name), Nil{}); }
+
+DeltaBuilder& DeltaBuilder::retain(const std::optional<Retention>& retention) {
+  return add_valued(Verb::retain, retention_path, retention ? codec::retention_to_value(*retention) : Value());
+}
 
 Op& DeltaBuilder::add_op(Verb verb, std::string_view path) {
   Op& op = delta_.ops.emplace_back();

@@ -8,6 +8,7 @@
 #include "blackboard/store/cell_writer.hpp"
 #include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/record.hpp"
+#include "blackboard/store/trim.hpp"
 #include "common/base/check.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/event_codec.hpp"
@@ -61,6 +62,32 @@ Result<void> StoreBatch::note_erasure(const Erasure& erasure) {
 Result<bool> StoreBatch::scrub(std::size_t count) {
   kv_->use_reserve(true);
   return kept(store::scrub(*kv_, log_, count));
+}
+
+Result<Trimmed> StoreBatch::trim(const std::string& board, const TrimGoal& goal) {
+  kv_->use_reserve(true);
+  const auto at = open(board);
+  if (!at) return tl::unexpected(at.error());
+  auto trimmed = kept(store::trim(*kv_, log_, (*at)->record, epoch_, goal));
+  if (!trimmed || trimmed->events == 0) return trimmed;
+  (*at)->is_changed = true;
+  if (auto renewed = kept(renew_line(board, **at)); !renewed) return tl::unexpected(renewed.error());
+  return trimmed;
+}
+
+Result<bool> StoreBatch::sweep_pins(const std::string& board, SweepProgress& progress, std::size_t count) {
+  kv_->use_reserve(true);
+  const auto at = open(board);
+  if (!at) return tl::unexpected(at.error());
+  const auto more = kept(store::sweep_pins(*kv_, log_, (*at)->record, progress, count));
+  if (more && *more) (*at)->is_changed = true;
+  return more;
+}
+
+Result<bool> StoreBatch::keeps(const std::string& board, Version version) {
+  const auto at = open(board);
+  if (!at) return tl::unexpected(at.error());
+  return kept((*at)->line.keeps(version, (*at)->record.head));
 }
 
 Result<std::optional<Batch::Origin>> StoreBatch::origin(const std::string& board) {
@@ -201,8 +228,10 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
   if (!to) return tl::unexpected(to.error());
   BoardRecord& record = (*to)->record;
   const BoardRecord& above = (*from)->record;
-  const bool is_possible = record.head.version == 0 && version > 0 && version >= (*from)->line.floor() &&
-                           version <= above.head.version && (*from)->line.depth() < limits::forks_depth_max;
+  const auto is_kept = kept((*from)->line.keeps(version, above.head));
+  if (!is_kept) return tl::unexpected(is_kept.error());
+  const bool is_possible =
+      record.head.version == 0 && version > 0 && *is_kept && (*from)->line.depth() < limits::forks_depth_max;
   if (!is_possible) return false;
   const auto event = kept((*from)->line.event(version));
   if (!event) return tl::unexpected(event.error());
@@ -228,8 +257,10 @@ Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, cons
   const auto placed = write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
   if (!placed) return tl::unexpected(placed.error());
   Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
-  const auto put = put_record(*kv_, Table::events, event_key(record.number, event.version), codec::encode_event(event));
+  const std::string encoded = codec::encode_event(event);
+  const auto put = put_record(*kv_, Table::events, event_key(record.number, event.version), encoded);
   if (!put) return tl::unexpected(put.error());
+  record.log_bytes += encoded.size();
   record.head = blackboard::head_after(record.head, event);
   return event;
 }

@@ -24,6 +24,9 @@ class StoreBatch final : public Batch {
   Result<bool> fork(const std::string& board, const std::string& parent, Version version) override;
   Result<void> note_erasure(const Erasure& erasure) override;
   Result<bool> scrub(std::size_t count) override;
+  Result<Trimmed> trim(const std::string& board, const TrimGoal& goal) override;
+  Result<bool> sweep_pins(const std::string& board, SweepProgress& progress, std::size_t count) override;
+  Result<bool> keeps(const std::string& board, Version version) override;
   Result<std::optional<Origin>> origin(const std::string& board) override;
   Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) override;
   Result<std::vector<std::string>> forks_of(const std::string& board) override;

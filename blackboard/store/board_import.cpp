@@ -7,6 +7,8 @@
 #include "blackboard/expiry.hpp"
 #include "blackboard/seal.hpp"
 #include "blackboard/store/cell_writer.hpp"
+#include "blackboard/store/expiry_index.hpp"
+#include "blackboard/store/floors.hpp"
 #include "blackboard/store/import.hpp"
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/verify.hpp"
@@ -45,6 +47,19 @@ Result<Sum128> digest_of_all(BoardLine& line) {
 bool fits_its_id(const CellKey& key, const Cell& cell) {
   const auto* element = std::get_if<ElementCell>(&cell);
   return element == nullptr || element_id(element->value) == key.id;
+}
+
+bool belongs(Part part, const Cell& cell) {
+  switch (part) {
+    case Part::element: return std::holds_alternative<ElementCell>(cell);
+    case Part::entry: return std::holds_alternative<EntryCell>(cell);
+    case Part::suggestion: return std::holds_alternative<SuggestionCell>(cell);
+    case Part::leaf:
+      return std::holds_alternative<RegisterCell>(cell) || std::holds_alternative<CounterCell>(cell) ||
+             std::holds_alternative<ExtremumCell>(cell);
+    case Part::field: return false;
+  }
+  return false;
 }
 
 bool is_of_the_future(const Cell& cell, Version version) {
@@ -88,9 +103,6 @@ Result<void> BoardImport::commit() {
 }
 
 Result<bool> BoardImport::begin() {
-  if (declared_.head.floor > 0)
-    return wrong(
-        fmt::format("the history of {} does not begin at its first version: it can not be imported", declared_.id));
   const auto read = kv_.read();
   if (!read) return tl::unexpected(read.error());
   const auto present = get_board(**read, declared_.id);
@@ -100,13 +112,22 @@ Result<bool> BoardImport::begin() {
     auto line = BoardLine::open(**read, log, declared_.id, *present);
     if (!line) return tl::unexpected(line.error());
     const Version version = declared_.head.version;
-    if (version > present->head.version || version <= line->floor()) return refused_name();
+    const auto is_kept = line->keeps(version, present->head);
+    if (!is_kept) return tl::unexpected(is_kept.error());
+    if (!*is_kept) return refused_name();
     const auto event = line->event(version);
     if (!event) return tl::unexpected(event.error());
     if ((*event)->hash != declared_.head.hash) return refused_name();
     return true;
   }
   if (auto begun = begin_fork(**read); !begun) return tl::unexpected(begun.error());
+  record_.head.floor = declared_.head.floor;
+  if (is_trimmed(record_)) {
+    if (declared_.head.floor > declared_.head.version) return wrong("its history begins behind its newest version");
+    has_begun_ = false;
+    record_.head.version = declared_.head.floor - 1;
+    record_.head.erased = std::min(declared_.head.erased, declared_.head.version);
+  }
   const auto next = get_record(**read, Table::meta, meta_boards);
   if (!next) return tl::unexpected(next.error());
   const auto number = *next ? decode_number(**next) : std::nullopt;
@@ -142,8 +163,8 @@ Result<void> BoardImport::begin_fork(KvRead& kv) {
   EventLog log(kv);
   auto line = BoardLine::open(kv, log, declared_.parent, *parent);
   if (!line) return tl::unexpected(line.error());
-  const bool is_possible = declared_.fork > 0 && declared_.fork > line->floor() &&
-                           declared_.fork <= parent->head.version && line->depth() < limits::forks_depth_max;
+  const bool is_possible =
+      declared_.fork > 0 && declared_.fork <= parent->head.version && line->depth() < limits::forks_depth_max;
   if (!is_possible) return wrong(fmt::format("version {} of {} can not be forked", declared_.fork, declared_.parent));
   const auto event = line->event(declared_.fork);
   if (!event) return tl::unexpected(event.error());
@@ -187,11 +208,154 @@ Result<bool> BoardImport::is_held_below(Transaction& transaction, std::size_t le
     if (!field) return tl::unexpected(field.error());
     if (!*field) continue;
     if ((*field)->erased > 0) return true;
-    const auto revision = transaction.log.revision_as_of(below.number, path, (*field)->trail, below.to);
-    if (!revision) return tl::unexpected(revision.error());
-    if (*revision != nullptr) return true;
+    const auto info = transaction.log.field_as_of(below.log(), path, **field, below.to);
+    if (!info) return tl::unexpected(info.error());
+    if (*info) return true;
   }
   return false;
+}
+
+Result<void> BoardImport::took(std::size_t bytes) {
+  transaction_->bytes += bytes;
+  return transaction_->bytes < limits::import_batch_bytes ? Result<void>() : commit();
+}
+
+Result<void> BoardImport::add(const BaseImage& image) {
+  if (has_begun_) return wrong("an image stands where events are expected");
+  const auto open = transaction();
+  if (!open) return tl::unexpected(open.error());
+  const auto put = image.is_older                  ? put_older(**open, image)
+                   : image.key.part == Part::field ? put_base_field(**open, image)
+                                                   : put_base_cell(**open, image);
+  return put ? took(image.payload.size()) : put;
+}
+
+// Whether all changes of a trail lie on this board and before its floor.
+bool BoardImport::is_of_the_base(const blackboard::Trail& trail) const {
+  return trail.steps().empty() ||
+         (trail.newest() < declared_.head.floor && trail.steps().back().version > record_.fork);
+}
+
+Result<void> BoardImport::put_base_field(Transaction& transaction, const BaseImage& image) {
+  const Path& path = image.key.path;
+  auto record = decode_field(image.payload);
+  const bool fits = record && !record->trail.steps().empty() && is_of_the_base(record->trail) &&
+                    is_of_the_base(record->leaf.trail) && record->erased < declared_.head.floor;
+  if (!fits) return wrong("this is no image of a field from before the floor");
+  const auto leaf = record->leaf.cell();
+  if (!leaf) return tl::unexpected(leaf.error());
+  const auto present = get_field(*transaction.kv, record_.number, path);
+  if (!present) return tl::unexpected(present.error());
+  if (*present) return wrong(fmt::format("the field {} comes twice", path.text()));
+  image.is_known ? static_cast<void>(unknown_.erase(path)) : static_cast<void>(unknown_.insert(path));
+  if (!image.is_known) {
+    record->leaf = StoredCell();
+  } else if (*leaf) {
+    if (!belongs(Part::leaf, **leaf)) return wrong("the leaf of a field is another sort of cell");
+    auto noted = note_expiry(*transaction.kv, declared_.id, record_.number, leaf_key(path), **leaf);
+    if (!noted) return noted;
+  }
+  return put_record(*transaction.kv, Table::fields, field_key(record_.number, path), encode_field(path, *record));
+}
+
+Result<void> BoardImport::put_base_cell(Transaction& transaction, const BaseImage& image) {
+  const CellKey& key = image.key;
+  const auto stored = decode_part(image.payload);
+  if (!stored || !is_of_the_base(stored->trail)) return wrong("this is no image of a cell from before the floor");
+  if (auto checked = check_cell(transaction, key, *stored); !checked) return checked;
+  const auto cell = stored->cell();
+  if (*cell) {
+    if (auto noted = note_expiry(*transaction.kv, declared_.id, record_.number, key, **cell); !noted) return noted;
+  }
+  return put_record(*transaction.kv, Table::parts, part_key(record_.number, key), encode_part(*stored));
+}
+
+// An image that is no leaf in a field's own record: its field must be there, and known.
+Result<void> BoardImport::check_cell(Transaction& transaction, const CellKey& key, const StoredCell& stored) {
+  const auto field = get_field(*transaction.kv, record_.number, key.path);
+  if (!field) return tl::unexpected(field.error());
+  if (!*field || unknown_.contains(key.path))
+    return wrong(fmt::format("an image of the field {}, which does not hold any", key.path.text()));
+  const auto cell = stored.cell();
+  if (!cell) return tl::unexpected(cell.error());
+  if (*cell && (!belongs(key.part, **cell) || !fits_its_id(key, **cell)))
+    return wrong("a cell stands under the id of another one");
+  return {};
+}
+
+Result<void> BoardImport::put_older(Transaction& transaction, const BaseImage& image) {
+  const CellKey& key = image.key;
+  if (key.part == Part::field) {
+    auto record = decode_field(image.payload);
+    const bool fits = record && !record->trail.steps().empty() && is_of_the_base(record->trail);
+    if (!fits) return wrong("this is no image of a field from before the floor");
+    const auto field = get_field(*transaction.kv, record_.number, key.path);
+    if (!field) return tl::unexpected(field.error());
+    if (!*field) return wrong(fmt::format("an older image of the field {}, which is not there", key.path.text()));
+    return keep_field(*transaction.kv, record_.number, key.path, std::move(*record));
+  }
+  const auto stored = decode_part(image.payload);
+  const bool fits = stored && !stored->trail.steps().empty() && is_of_the_base(stored->trail);
+  if (!fits) return wrong("this is no image of a cell from before the floor");
+  if (auto checked = check_cell(transaction, key, *stored); !checked) return checked;
+  return keep_cell(*transaction.kv, record_.number, key, *stored);
+}
+
+// One that a tag or a fork keeps: of it only its own hash, and its place, can be looked at.
+Result<void> BoardImport::add_kept_event(Transaction& transaction, const Event& event) {
+  const bool is_in_order = event.version > record_.fork && (!kept_event_ || event.version > kept_event_->version);
+  if (!is_in_order) return wrong(fmt::format("version {} stands in a wrong place", event.version));
+  if (codec::chain_hash(event) != event.hash)
+    return wrong(fmt::format("the hash of version {} does not fit its content", event.version));
+  const std::string bytes = codec::encode_event(event);
+  record_.log_bytes += bytes.size();
+  kept_event_ = event;
+  return put_record(*transaction.kv, Table::events, event_key(record_.number, event.version), bytes);
+}
+
+// The first event of the history: all images are there.
+Result<void> BoardImport::begin_history(Transaction& transaction, const Event& event) {
+  if (event.version != declared_.head.floor)
+    return wrong(fmt::format("the history begins with version {}, not {}", event.version, declared_.head.floor));
+  if (auto checked = check_base(transaction); !checked) return checked;
+  const bool is_next = kept_event_ && kept_event_->version + 1 == event.version;
+  if (is_next && kept_event_->hash != event.previous_hash)
+    return wrong(fmt::format("version {} does not continue the chain", event.version));
+  const auto digest = digest_of_all(*transaction.line);
+  if (!digest) return tl::unexpected(digest.error());
+  record_.head.hash = event.previous_hash;
+  record_.head.digest = *digest;
+  record_.head.time = is_next ? kept_event_->time : std::min<TimeMs>(0, event.time);
+  is_base_known_ = unknown_.empty();
+  has_begun_ = true;
+  return {};
+}
+
+// What the fields say of their cells is what they have: whoever changes one relies on it.
+Result<void> BoardImport::check_base(Transaction& transaction) {
+  return scan_fields(*transaction.kv, record_.number, std::nullopt, {},
+                     [&](std::string_view, const Path& path, const FieldRecord& field) -> Result<bool> {
+                       if (unknown_.contains(path)) return true;
+                       FieldInfo found = field.info;
+                       found.parts = found.lasting = 0;
+                       bool is_of_its_kind = true;
+                       const auto count = [&](const CellKey& key, const StoredCell& stored) -> Result<bool> {
+                         const auto cell = stored.cell();
+                         if (!cell) return tl::unexpected(cell.error());
+                         if (!*cell || key.part == Part::suggestion) return true;
+                         ++found.parts;
+                         if (!may_expire(**cell)) ++found.lasting;
+                         is_of_its_kind = is_of_its_kind && kind_of(**cell) == found.kind;
+                         return true;
+                       };
+                       if (auto leaf = count(leaf_key(path), field.leaf); !leaf) return leaf;
+                       const auto scanned =
+                           scan_all_parts(*transaction.kv, record_.number, path, Part::element, {}, count);
+                       if (!scanned) return tl::unexpected(scanned.error());
+                       if (!is_of_its_kind || found != field.info)
+                         return wrong(fmt::format("the field {} does not have the cells that it says", path.text()));
+                       return true;
+                     });
 }
 
 Result<void> BoardImport::add(std::string_view record) {
@@ -201,14 +365,20 @@ Result<void> BoardImport::add(std::string_view record) {
   if (event->version > declared_.head.version)
     return wrong(
         fmt::format("version {} is beyond the version {} of the board", event->version, declared_.head.version));
-  if (auto defect = blackboard::chain_defect(record_.head, *event)) return wrong(std::move(*defect));
   if (auto formed = check_form(*event); !formed) return formed;
   const auto open = transaction();
   if (!open) return tl::unexpected(open.error());
+  if (!has_begun_ && event->version < declared_.head.floor) {
+    const auto added = add_kept_event(**open, *event);
+    return added ? took(record.size()) : added;
+  }
+  if (!has_begun_) {
+    if (auto begun = begin_history(**open, *event); !begun) return begun;
+  }
+  if (auto defect = blackboard::chain_defect(record_.head, *event)) return wrong(std::move(*defect));
   if (auto applied = apply(**open, *event); !applied) return applied;
   if (auto put = put_event(**open, *event); !put) return put;
-  (*open)->bytes += record.size();
-  return (*open)->bytes < limits::import_batch_bytes ? Result<void>() : commit();
+  return took(record.size());
 }
 
 Result<void> BoardImport::add(Erasure erasure) {
@@ -248,8 +418,9 @@ Result<void> BoardImport::check_form(const Event& event) const {
 }
 
 Result<void> BoardImport::apply(Transaction& transaction, const Event& event) {
-  std::vector<std::size_t> known;  // changes
-  bool is_summable = true;         // every cell that the event replaces is known
+  std::vector<std::size_t> known;     // changes
+  bool is_summable = is_base_known_;  // every cell that the event replaces is known
+  is_base_known_ = true;              // from here on the chain vouches for the digest
   for (std::size_t i = 0, field = 0; i < event.changes.size(); ++field) {
     const Path& path = event.changes[i].change.key.path;
     const bool takes = event.changes[i].change.key.part == Part::field;
@@ -304,6 +475,9 @@ Result<void> BoardImport::apply_blind(Transaction& transaction, const Event& eve
   auto record = get_field(*transaction.kv, record_.number, field.path);
   if (!record) return tl::unexpected(record.error());
   FieldRecord blind = record->value_or(FieldRecord());
+  if (!blind.trail.steps().empty() && blind.trail.newest() < record_.head.floor) {
+    if (auto kept = keep_field(*transaction.kv, record_.number, field.path, blind); !kept) return kept;
+  }
   const auto pointers = blind.trail.push(event.version);
   if (pointers.previous != field.previous || pointers.jump != field.jump)
     return wrong(fmt::format("version {} tells the field {} wrong", event.version, field.path.text()));
@@ -313,14 +487,16 @@ Result<void> BoardImport::apply_blind(Transaction& transaction, const Event& eve
 }
 
 Result<void> BoardImport::put_event(Transaction& transaction, const Event& event) {
+  const std::string bytes = codec::encode_event(event);
   record_.head = blackboard::head_after(record_.head, event);
-  return put_record(*transaction.kv, Table::events, event_key(record_.number, event.version),
-                    codec::encode_event(event));
+  record_.log_bytes += bytes.size();
+  return put_record(*transaction.kv, Table::events, event_key(record_.number, event.version), bytes);
 }
 
 Result<std::size_t> BoardImport::finish() {
   const Head& head = record_.head;
   const Head& said = declared_.head;
+  if (!has_begun_) return wrong(fmt::format("the events of {} are missing", declared_.id));
   if (head.version != said.version)
     return wrong(fmt::format("the events of {} end at version {}, not {}", declared_.id, head.version, said.version));
   if (head.hash != said.hash || head.time != said.time || !(head.digest == said.digest))

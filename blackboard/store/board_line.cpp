@@ -4,6 +4,7 @@
 #include <deque>
 #include <limits>
 
+#include "blackboard/store/pins.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/limits.hpp"
 
@@ -64,8 +65,7 @@ class FieldCursor {
 
 Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record) {
   BoardLine line(kv, log);
-  line.levels_.push_back({board, record.number, record.fork, std::numeric_limits<Version>::max()});
-  line.floor_ = record.head.floor;
+  line.levels_.push_back({board, record.number, record.fork, std::numeric_limits<Version>::max(), record.head.floor});
   BoardRecord above = record;
   Version limit = above.fork;
   for (; !above.parent.empty(); ++line.depth_) {
@@ -75,21 +75,45 @@ Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& 
     if (!found) return tl::unexpected(found.error());
     if (found->number == BoardNumber::none) return bad_record(Table::boards, board, "its parent is missing");
     above = *found;
-    line.floor_ = std::max(line.floor_, above.head.floor);
     if (above.fork >= limit) continue;  // what is inherited is older than this board
-    line.levels_.push_back({parent, above.number, above.fork, limit});
+    line.levels_.push_back({parent, above.number, above.fork, limit, above.head.floor});
     limit = above.fork;
   }
+  line.floor_ = floor_of(line.levels_);
   return line;
+}
+
+// Where a log was trimmed, the version that the younger board was forked at is kept, but nothing before it.
+Version BoardLine::floor_of(const std::vector<Level>& levels) {
+  for (const Level& level : levels) {
+    const Version floor = std::min(level.floor, level.to);
+    if (floor > level.from + 1) return floor;
+  }
+  return 0;
 }
 
 const BoardLine::Level& BoardLine::level_of(Version version) const {
   return *std::find_if(levels_.begin(), levels_.end() - 1, [&](const Level& level) { return version > level.from; });
 }
 
+Result<bool> BoardLine::keeps(Version version, const Head& head) {
+  if (version > head.version) return false;
+  const Level& level = level_of(version);
+  if (version >= level.floor) return true;
+  const auto pins = Pins::read(*kv_, level.number);
+  if (!pins) return tl::unexpected(pins.error());
+  return pins->holds(version);
+}
+
 BoardLine BoardLine::at(Version version) const {
   BoardLine line = *this;
   while (line.is_fork() && version <= line.levels_.front().from) line.levels_.erase(line.levels_.begin());
+  return line;
+}
+
+BoardLine BoardLine::below() const {
+  BoardLine line = *this;
+  line.levels_.front().number = BoardNumber::none;  // under which nothing is ever stored
   return line;
 }
 
@@ -117,11 +141,11 @@ Result<std::optional<BoardLine::Found>> BoardLine::find(const Path& path) {
 Result<std::optional<FieldRecord>> BoardLine::inherited(std::size_t level, const Path& path,
                                                         const FieldRecord& record) {
   const Level& there = levels_[level];
-  const auto revision = log_->revision_as_of(there.number, path, record.trail, there.to);
-  if (!revision) return tl::unexpected(revision.error());
-  if (*revision == nullptr) return std::nullopt;
+  const auto info = log_->field_as_of(there.log(), path, record, there.to);
+  if (!info) return tl::unexpected(info.error());
+  if (!*info) return std::nullopt;
   FieldRecord as_it_was;
-  as_it_was.info = find_touched(**revision, path)->info;
+  as_it_was.info = **info;
   as_it_was.trail = blackboard::Trail({{there.to, 0}});
   auto leaf = inherited(level, leaf_key(path));
   if (!leaf) return tl::unexpected(leaf.error());
@@ -162,10 +186,10 @@ Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t le
     const auto field = get_field(*kv_, number, key.path);
     if (!field) return tl::unexpected(field.error());
     if (!*field) return std::nullopt;
-    const auto revision = log_->revision_as_of(number, key.path, (*field)->trail, version);
-    if (!revision) return tl::unexpected(revision.error());
+    const auto info = log_->field_as_of(levels_[level].log(), key.path, **field, version);
+    if (!info) return tl::unexpected(info.error());
     here.is_cut_off = (*field)->erased > 0;
-    if (*revision == nullptr) return here.is_cut_off ? std::optional(here) : std::nullopt;
+    if (!*info) return here.is_cut_off ? std::optional(here) : std::nullopt;
   }
   auto cell = own_cell(number, key);
   if (!cell) return tl::unexpected(cell.error());
@@ -179,7 +203,7 @@ Result<std::optional<Cell>> BoardLine::image_from(std::size_t first, const CellK
     if (!here) return tl::unexpected(here.error());
     if (!*here) continue;
     if (!(*here)->cell) return std::nullopt;
-    auto found = log_->image_as_of(levels_[level].number, key, *(*here)->cell, version);
+    auto found = log_->image_as_of(levels_[level].log(), key, *(*here)->cell, version);
     if (!found) return tl::unexpected(found.error());
     if (*found || (*here)->is_cut_off) return found->value_or(std::nullopt);
   }
@@ -193,7 +217,7 @@ Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& 
     if (!here) return tl::unexpected(here.error());
     if (!*here) continue;
     if (!(*here)->cell) return std::nullopt;
-    auto found = log_->change_at(levels_[level].number, key, *(*here)->cell, version);
+    auto found = log_->change_at(levels_[level].log(), key, *(*here)->cell, version);
     if (!found || *found || (*here)->is_cut_off) return found;
   }
   return std::nullopt;
@@ -216,7 +240,7 @@ Result<std::shared_ptr<const Event>> BoardLine::revision_as_of(const Path& path,
       version = std::min(version, level.from);
       continue;
     }
-    auto found = log_->revision_as_of(level.number, path, (*field)->trail, version);
+    auto found = log_->revision_as_of(level.log(), path, (*field)->trail, version);
     if (!found || *found != nullptr) return found;
     version = level.from;
   }

@@ -21,15 +21,22 @@ class BoardLine {
     std::string board;
     BoardNumber number = BoardNumber::none;
     Version from = 0;
-    Version to = 0;  // of the board itself: without end
+    Version to = 0;     // of the board itself: without end
+    Version floor = 0;  // older ones are not in its log any more
+
+    BoardLog log() const { return {number, floor}; }
   };
   const std::vector<Level>& levels() const { return levels_; }  // the board itself first
   const Level& level_of(Version version) const;
   // The line as it was read at `version`: without the boards that began later.
   BoardLine at(Version version) const;
+  // The line as a new fork that begins where the youngest board of this one does would see it.
+  BoardLine below() const;
   bool is_fork() const { return levels_.size() > 1; }
   std::size_t depth() const { return depth_; }  // boards that it descends from
-  Version floor() const { return floor_; }      // the oldest version that can be read, of the whole line
+  Version floor() const { return floor_; }      // history reaches back to it, without a gap
+  // True when the line can be read as it was after `version`: its log reaches back to it, or a tag or a fork keeps it.
+  Result<bool> keeps(Version version, const Head& head);
 
   // As board_reader.hpp, but of the whole line. What is inherited has the image that it had at the fork, and a trail of
   // one step at that version.
@@ -57,6 +64,7 @@ class BoardLine {
     FieldRecord record;
   };
   Result<std::optional<Found>> find(const Path& path);
+  static Version floor_of(const std::vector<Level>& levels);
   // The field of `record` as it was when `level` was left; nullopt where it was not written to on that level by then.
   Result<std::optional<FieldRecord>> inherited(std::size_t level, const Path& path, const FieldRecord& record);
   Result<StoredCell> inherited(std::size_t level, const CellKey& key);

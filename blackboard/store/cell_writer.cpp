@@ -2,6 +2,7 @@
 
 #include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/expiry_index.hpp"
+#include "blackboard/store/floors.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/check.hpp"
 
@@ -14,21 +15,29 @@ struct Replaced {
   blackboard::Trail::Pointers pointers;
 };
 
-Result<Replaced> replace(StoredCell& cell, const Change& change, Version version) {
+// True for what was made by an event that is not in the log any more: once replaced, it would be nowhere.
+bool must_be_kept(const BoardLog& log, const blackboard::Trail& trail) {
+  return !trail.steps().empty() && trail.newest() < log.floor;
+}
+
+Result<Replaced> replace(KvWrite& kv, const BoardLog& log, StoredCell& cell, const Change& change, Version version) {
   auto image = cell.cell();
   if (!image) return tl::unexpected(image.error());
+  if (must_be_kept(log, cell.trail)) {
+    if (auto kept = keep_cell(kv, log.number, change.key, cell); !kept) return tl::unexpected(kept.error());
+  }
   const auto pointers = cell.trail.push(version);
   cell.image = encode_image(change.image);
   return Replaced{std::move(*image), pointers};
 }
 
-Result<Replaced> replace_part(KvWrite& kv, BoardNumber number, const Change& change, Version version) {
-  auto found = get_part(kv, number, change.key);
+Result<Replaced> replace_part(KvWrite& kv, const BoardLog& log, const Change& change, Version version) {
+  auto found = get_part(kv, log.number, change.key);
   if (!found) return tl::unexpected(found.error());
   StoredCell cell = found->value_or(StoredCell());
-  auto before = replace(cell, change, version);
+  auto before = replace(kv, log, cell, change, version);
   if (!before) return before;
-  if (auto put = put_record(kv, Table::parts, part_key(number, change.key), encode_part(cell)); !put) {
+  if (auto put = put_record(kv, Table::parts, part_key(log.number, change.key), encode_part(cell)); !put) {
     return tl::unexpected(put.error());
   }
   return before;
@@ -86,18 +95,22 @@ Result<std::optional<FieldRecord>> take_over(KvWrite& kv, BoardLine& line, const
 class OpenField {
  public:
   static Result<OpenField> open(KvWrite& kv, BoardLine& line, const Path& path) {
-    auto record = get_field(kv, line.levels().front().number, path);
+    const BoardLog log = line.levels().front().log();
+    auto record = get_field(kv, log.number, path);
     if (record && !*record && line.is_fork()) record = take_over(kv, line, path);
     if (!record) return tl::unexpected(record.error());
+    if (*record && must_be_kept(log, (*record)->trail)) {
+      if (auto kept = keep_field(kv, log.number, path, **record); !kept) return tl::unexpected(kept.error());
+    }
     return OpenField(path, record->value_or(FieldRecord()));
   }
 
   const Path& path() const { return path_; }
 
-  Result<blackboard::CellBefore> apply(KvWrite& kv, BoardNumber number, const Change& change, Version version) {
-    if (change.key.part == Part::field) return remove(kv, number, change, version);
-    const auto before = change.key.part == Part::leaf ? replace(record_.leaf, change, version)
-                                                      : replace_part(kv, number, change, version);
+  Result<blackboard::CellBefore> apply(KvWrite& kv, const BoardLog& log, const Change& change, Version version) {
+    if (change.key.part == Part::field) return remove(kv, log.number, change, version);
+    const auto before = change.key.part == Part::leaf ? replace(kv, log, record_.leaf, change, version)
+                                                      : replace_part(kv, log, change, version);
     if (!before) return tl::unexpected(before.error());
     record_.info = blackboard::field_after(record_.info, before->image, change, version);
     const Sum128 digest = before->image ? digest_of(change.key, *before->image) : Sum128{};
@@ -121,6 +134,7 @@ class OpenField {
     if (!leaf) return tl::unexpected(leaf.error());
     auto digest = remove_parts(kv, number, path_);
     if (!digest) return tl::unexpected(digest.error());
+    if (auto dropped = drop_kept_cells(kv, number, path_); !dropped) return tl::unexpected(dropped.error());
     if (*leaf) *digest += digest_of(leaf_key(path_), **leaf);
     record_.leaf = StoredCell();
     record_.erased = version;
@@ -136,7 +150,8 @@ class OpenField {
 
 Result<blackboard::Placed> write_changes(KvWrite& kv, BoardLine& line, const std::vector<Change>& changes,
                                          Version version) {
-  const BoardNumber number = line.levels().front().number;
+  const BoardLog log = line.levels().front().log();
+  const BoardNumber number = log.number;
   blackboard::Placed placed;
   for (std::size_t i = 0; i < changes.size();) {
     auto field = OpenField::open(kv, line, changes[i].key.path);
@@ -148,7 +163,7 @@ Result<blackboard::Placed> write_changes(KvWrite& kv, BoardLine& line, const std
         auto noted = note_expiry(kv, line.levels().front().board, number, changes[i].key, *changes[i].image);
         if (!noted) return tl::unexpected(noted.error());
       }
-      auto cell = field->apply(kv, number, changes[i], version);
+      auto cell = field->apply(kv, log, changes[i], version);
       if (!cell) return tl::unexpected(cell.error());
       placed.cells.push_back(*cell);
     }

@@ -18,6 +18,18 @@
 namespace tafel::store {
 namespace {
 
+// An image stands under the version of the change that made it.
+std::optional<std::string> floor_defect(std::string_view key, std::string_view payload) {
+  constexpr std::size_t part_at = 24;  // behind number and hash of the path
+  if (key.size() <= part_at + sizeof(Version)) return "this is no key of an image";
+  const bool is_field = static_cast<Part>(key[part_at]) == Part::field;
+  const auto field = is_field ? decode_field(payload) : std::nullopt;
+  const auto cell = is_field ? std::nullopt : decode_part(payload);
+  const Version newest = field ? field->trail.newest() : cell ? cell->trail.newest() : 0;
+  if (newest != 0 && newest == version_of_floor(key)) return std::nullopt;
+  return "this is no image of a cell or a field";
+}
+
 // What is wrong with the content of a record, of which the checksum fits.
 std::optional<std::string> content_defect(Table table, std::string_view key, std::string_view payload) {
   const auto unless = [](bool sound, const char* what) {
@@ -35,7 +47,7 @@ std::optional<std::string> content_defect(Table table, std::string_view key, std
     case Table::receipts: return unless(decode_receipt(payload).has_value(), "this is no receipt record");
     case Table::receipt_queue: return unless(decode_queued(payload).has_value(), "this is no entry of the queue");
     case Table::forks: return unless(decode_fork(payload).has_value(), "this is no fork");
-    case Table::floors: return std::nullopt;
+    case Table::floors: return floor_defect(key, payload);
     case Table::expiry: return unless(decode_expiring(payload).has_value(), "this is no entry of the index of expiry");
     case Table::erasures: return unless(decode_erasure(payload).has_value(), "this is no erasure");
   }

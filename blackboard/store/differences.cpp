@@ -20,7 +20,7 @@ class DifferenceFinder {
         bytes_max_(bytes_max) {}
 
   Result<Page> run(const std::optional<Path>& path, const std::optional<CellKey>& start) {
-    const bool is_near = newer() - older() <= limits::diff_walk_events_max;
+    const bool is_near = older() >= line_.floor() && newer() - older() <= limits::diff_walk_events_max;
     const auto done = is_near ? walk_events(path, start) : scan_fields(path, start);
     if (!done) return tl::unexpected(done.error());
     return std::move(page_);

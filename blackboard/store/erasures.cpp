@@ -28,8 +28,8 @@ Result<void> put_erasure(KvWrite& kv, std::uint64_t sequence, const ErasureRecor
 // One erasure on its way.
 class Scrub {
  public:
-  Scrub(KvWrite& kv, EventLog& log, ErasureRecord& record, BoardNumber number)
-      : kv_(kv), log_(log), record_(record), number_(number), path_(Path::from_key(record.path)) {}
+  Scrub(KvWrite& kv, EventLog& log, ErasureRecord& record, BoardRecord& board)
+      : kv_(kv), log_(log), record_(record), board_(board), number_(board.number), path_(Path::from_key(record.path)) {}
 
   Result<void> run(std::size_t count) {
     if (record_.scrubbed + 1 < record_.version) return scrub_events(count);
@@ -54,7 +54,10 @@ class Scrub {
       record_.scrubbed = event->version;
       if (!codec::erase_pieces(*event, path_)) continue;
       log_.forget(number_, event->version);
-      if (auto put = put_record(kv_, Table::events, key, codec::encode_event(*event)); !put) return put;
+      const std::string encoded = codec::encode_event(*event);
+      if (auto put = put_record(kv_, Table::events, key, encoded); !put) return put;
+      board_.log_bytes += encoded.size();
+      board_.log_bytes -= payload.size();
       if (auto done = forget_payload(kv_, number_, event->actor, event->delta_id); !done) return done;
     }
     if (records.size() < count) record_.scrubbed = record_.version - 1;
@@ -73,6 +76,7 @@ class Scrub {
   KvWrite& kv_;
   EventLog& log_;
   ErasureRecord& record_;
+  BoardRecord& board_;
   const BoardNumber number_;
   const Path path_;
 };
@@ -120,9 +124,14 @@ Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count) {
   if (!*payload) return bad_record(Table::erasures, key, "the ledger has a gap");
   auto record = decode(key, **payload);
   if (!record) return tl::unexpected(record.error());
-  const auto board = get_board(kv, record->board);
+  auto board = get_board(kv, record->board);
   if (!board) return tl::unexpected(board.error());
-  if (auto done = Scrub(kv, log, *record, board->number).run(count); !done) return tl::unexpected(done.error());
+  const std::uint64_t bytes_before = board->log_bytes;
+  if (auto done = Scrub(kv, log, *record, *board).run(count); !done) return tl::unexpected(done.error());
+  if (board->log_bytes != bytes_before) {
+    const auto put = put_record(kv, Table::boards, record->board, encode_board(*board));
+    if (!put) return tl::unexpected(put.error());
+  }
   if (auto put = put_erasure(kv, *first, *record); !put) return tl::unexpected(put.error());
   if (record->is_done) {
     const auto put = put_record(kv, Table::meta, meta_scrubbed, encode_number(*first + 1));

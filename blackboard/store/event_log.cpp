@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "blackboard/store/floors.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/event_codec.hpp"
@@ -56,9 +57,10 @@ void EventLog::forget(BoardNumber number, Version version) {
 }
 
 template <class PointersAt>
-Result<Version> EventLog::walk_back(const blackboard::Trail& trail, Version version, PointersAt pointers_at) {
+Result<Version> EventLog::walk_back(const BoardLog& log, const blackboard::Trail& trail, Version version,
+                                    PointersAt pointers_at) {
   Version at = trail.newest() <= version ? trail.newest() : trail.start_for(version);
-  while (at > version) {
+  while (at > version && at >= log.floor) {
     const Result<blackboard::Trail::Pointers> pointers = pointers_at(at);
     if (!pointers) return tl::unexpected(pointers.error());
     at = pointers->jump >= version && pointers->jump > 0 ? pointers->jump : pointers->previous;
@@ -79,56 +81,108 @@ Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& 
   return &*at;
 }
 
-Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(BoardNumber number, const CellKey& key,
+Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(const BoardLog& log, const CellKey& key,
                                                                  const StoredCell& now, Version version) {
-  if (now.trail.newest() <= version) {
-    auto cell = now.cell();
+  const auto told = [](const StoredCell& stored) -> Result<std::optional<std::optional<Cell>>> {
+    auto cell = stored.cell();
     if (!cell) return tl::unexpected(cell.error());
     return std::optional(std::move(*cell));
-  }
-  const auto at = newest_at(number, key, now.trail, version);
+  };
+  if (now.trail.newest() <= version) return told(now);
+  const auto at = newest_at(log, key, now.trail, version);
   if (!at) return tl::unexpected(at.error());
   if (*at == 0) return std::nullopt;
-  const auto logged = change(number, key, *at);
+  if (*at < log.floor) {
+    const auto kept = kept_at(log, key, *at, version);
+    if (!kept) return tl::unexpected(kept.error());
+    if (!*kept) return std::nullopt;
+    return told(**kept);
+  }
+  const auto logged = change(log.number, key, *at);
   if (!logged) return tl::unexpected(logged.error());
   return std::optional((*logged)->change.image);
 }
 
-Result<std::optional<conflict::CellChange>> EventLog::change_at(BoardNumber number, const CellKey& key,
+Result<std::optional<conflict::CellChange>> EventLog::change_at(const BoardLog& log, const CellKey& key,
                                                                 const StoredCell& now, Version version) {
-  const auto at = newest_at(number, key, now.trail, version);
+  const auto at = newest_at(log, key, now.trail, version);
   if (!at) return tl::unexpected(at.error());
   if (*at == 0) return std::nullopt;
-  const auto logged = change(number, key, *at);
+  if (*at < log.floor) {
+    // The newest of all lies in the record itself.
+    const auto kept =
+        now.trail.newest() <= version ? Result<std::optional<StoredCell>>(now) : kept_at(log, key, *at, version);
+    if (!kept) return tl::unexpected(kept.error());
+    if (!*kept) return std::nullopt;
+    auto image = (*kept)->cell();
+    if (!image) return tl::unexpected(image.error());
+    return conflict::CellChange{(*kept)->trail.newest(), {}, std::move(*image)};
+  }
+  const auto logged = change(log.number, key, *at);
   if (!logged) return tl::unexpected(logged.error());
   auto image = (*logged)->change.image;
-  const auto made = event(number, *at);
+  const auto made = event(log.number, *at);
   if (!made) return tl::unexpected(made.error());
   return conflict::CellChange{*at, (*made)->actor, std::move(image)};
 }
 
-Result<Version> EventLog::newest_at(BoardNumber number, const CellKey& key, const blackboard::Trail& trail,
+Result<std::optional<StoredCell>> EventLog::kept_at(const BoardLog& log, const CellKey& key, Version found,
+                                                    Version version) {
+  auto kept = kept_cell(kv_, log.number, key, version);
+  if (!kept) return kept;
+  // What was found by the way back, and is no event any more, must be there.
+  if (found <= version && (!*kept || (*kept)->trail.newest() != found))
+    return bad_record(Table::floors, floor_key(log.number, key, found), "the image of a cell is missing");
+  return kept;
+}
+
+Result<Version> EventLog::newest_at(const BoardLog& log, const CellKey& key, const blackboard::Trail& trail,
                                     Version version) {
-  return walk_back(trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
-    const auto logged = change(number, key, newer);
+  return walk_back(log, trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
+    const auto logged = change(log.number, key, newer);
     if (!logged) return tl::unexpected(logged.error());
     return blackboard::Trail::Pointers{(*logged)->previous, (*logged)->jump};
   });
 }
 
-Result<std::shared_ptr<const Event>> EventLog::revision_as_of(BoardNumber number, const Path& path,
-                                                              const blackboard::Trail& trail, Version version) {
-  const auto at = walk_back(trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
-    const auto found = event(number, newer);
+Result<Version> EventLog::newest_at(const BoardLog& log, const Path& path, const blackboard::Trail& trail,
+                                    Version version) {
+  return walk_back(log, trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
+    const auto found = event(log.number, newer);
     if (!found) return tl::unexpected(found.error());
     const TouchedField* touched = find_touched(**found, path);
     const bool leads_back = touched != nullptr && touched->previous < newer && touched->jump <= touched->previous;
-    if (!leads_back) return broken_way(number, newer, path);
+    if (!leads_back) return broken_way(log.number, newer, path);
     return blackboard::Trail::Pointers{touched->previous, touched->jump};
   });
+}
+
+Result<std::shared_ptr<const Event>> EventLog::revision_as_of(const BoardLog& log, const Path& path,
+                                                              const blackboard::Trail& trail, Version version) {
+  const auto at = newest_at(log, path, trail, version);
   if (!at) return tl::unexpected(at.error());
-  if (*at == 0) return nullptr;
-  return event(number, *at);
+  if (*at == 0 || *at < log.floor) return nullptr;
+  return event(log.number, *at);
+}
+
+Result<std::optional<FieldInfo>> EventLog::field_as_of(const BoardLog& log, const Path& path, const FieldRecord& now,
+                                                       Version version) {
+  const auto at = newest_at(log, path, now.trail, version);
+  if (!at) return tl::unexpected(at.error());
+  if (*at == 0) return std::nullopt;
+  if (now.trail.newest() <= version) return now.info;
+  if (*at < log.floor) {
+    const auto kept = kept_field(kv_, log.number, path, version);
+    if (!kept) return tl::unexpected(kept.error());
+    if (*at <= version && (!*kept || (*kept)->trail.newest() != *at))
+      return bad_record(Table::floors, floor_key(log.number, field_key(path), *at), "the image of a field is missing");
+    return *kept ? std::optional((*kept)->info) : std::nullopt;
+  }
+  const auto made = event(log.number, *at);
+  if (!made) return tl::unexpected(made.error());
+  const TouchedField* touched = find_touched(**made, path);
+  if (touched == nullptr) return broken_way(log.number, *at, path);
+  return touched->info;
 }
 
 }  // namespace tafel::store

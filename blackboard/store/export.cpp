@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "blackboard/store/board_base.hpp"
 #include "blackboard/store/board_line.hpp"
 #include "blackboard/store/erasure_ledger.hpp"
 #include "blackboard/store/left_out.hpp"
@@ -101,8 +102,12 @@ class Exporting {
                                         {"hash", to_hex(as_view(head.hash))},
                                         {"digest", to_hex(to_bytes(head.digest))},
                                         {"floor", head.floor},
+                                        {"erased", head.erased},
                                         {"parent", parent}});
     if (!told) return told;
+    if (is_trimmed(*record)) {
+      if (auto written = write_base(id, *record, *left_out); !written) return written;
+    }
     if (auto written = write_events(id, *record, *left_out); !written) return written;
     for (const Erasure& erasure : erasures_[id]) {
       if (auto written = line("erasure", erasure_to_value(erasure)); !written) return written;
@@ -135,13 +140,32 @@ class Exporting {
     return *stored ? (*stored)->cell() : Result<std::optional<Cell>>(std::nullopt);
   }
 
+  Result<void> write_base(const std::string& id, const BoardRecord& record, LeftOut& left_out) {
+    EventLog log(kv_);
+    const auto open = BoardLine::open(kv_, log, id, record);
+    if (!open) return tl::unexpected(open.error());
+    return visit_base(
+        kv_, *open, [&](const Path& path) { return left_out.takes(path); },
+        [&](const BaseImage& image) {
+          return line("image", Map{{"path", image.key.path.text()},
+                                   {"part", static_cast<std::uint64_t>(image.key.part)},
+                                   {"id", to_base64(image.key.id)},
+                                   {"older", image.is_older},
+                                   {"known", image.is_known},
+                                   {"record", to_base64(image.payload)}});
+        });
+  }
+
   Result<void> write_events(const std::string& id, const BoardRecord& record, LeftOut& left_out) {
     const std::string prefix = board_prefix(record.number);
     Version next = record.fork;
     const auto scanned = scan_records(kv_, Table::events, prefix, prefix,
                                       [&](std::string_view key, std::string_view payload) -> Result<bool> {
-                                        if (key != event_key(record.number, ++next))
+                                        const Version version = version_of_event(key);
+                                        // Before the floor only those are there that a tag or a fork keeps.
+                                        if (version != ++next && version > std::max(next, record.head.floor))
                                           return bad_record(Table::events, key, "an event before it is missing");
+                                        next = version;
                                         const auto written = write_event(id, key, payload, left_out);
                                         if (!written) return tl::unexpected(written.error());
                                         return true;

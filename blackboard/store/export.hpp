@@ -1,13 +1,16 @@
 // Boards as text, to be read by people and tools and to be imported into another store. One JSON object a line:
 //
 //   {"line":"header","tafel_export":1,"epoch":…,"all":…}          all: nothing was left out
-//   {"line":"board","board":…,"version":…,"time":…,"hash":…,"digest":…,"floor":…,"parent":null|{"board":…,"version":…}}
+//   {"line":"board","board":…,"version":…,"time":…,"hash":…,"digest":…,"floor":…,"erased":…,
+//    "parent":null|{"board":…,"version":…}}
+//   {"line":"image","path":…,"part":…,"id":…,"older":…,"known":…,"record":…}          see board_base.hpp; base64
 //   {"line":"event", members as `tafel log` shows them …, "record":…}   record: codec/event_codec.hpp, in base64
 //   {"line":"erasure","board":…,"path":…,"version":…,"actor":…,"time":…}
 //   {"line":"end","boards":…,"versions":…}
 //
 // A board is followed by its events, in order (a fork's from the one after its parent's version on), and by its
-// erasures. Parents stand before their forks. Only `line`, `record` and the members of the other lines are read back.
+// erasures. Where its history was trimmed, the images that it begins with come first, then the older events that tags
+// and forks keep. Parents stand before their forks. Of an event only `line` and `record` are read back.
 #pragma once
 
 #include <functional>

@@ -39,6 +39,7 @@ Result<DeclaredBoard> declared_from(const Value& value) {
   board.head.version = in.number("version");
   board.head.time = in.integer("time");
   board.head.floor = in.number("floor");
+  board.head.erased = in.number("erased");
   const auto hash = bytes_from_hex(in.text("hash"));
   const auto digest = bytes_from_hex(in.text("digest"));
   if (board_id_defect(board.id)) in.refuse("board", "the id of a board");
@@ -57,6 +58,27 @@ Result<DeclaredBoard> declared_from(const Value& value) {
   board.head.hash = sha256_from_bytes(*hash);
   board.head.digest = sum_from_bytes(*digest);
   return board;
+}
+
+std::size_t id_bytes_max(Part part) {
+  return part == Part::element ? 33 : part == Part::leaf || part == Part::field ? 0 : 12;
+}
+
+Result<BaseImage> image_from(const Value& value) {
+  codec::MemberReader in(value, "an image");
+  const auto path = Path::parse(in.text("path"));
+  const auto part = static_cast<Part>(in.number("part", static_cast<std::uint64_t>(Part::field)));
+  const auto id = from_base64(in.text("id"));
+  const auto record = from_base64(in.text("record"));
+  const bool is_older = in.boolean("older");
+  const bool is_known = in.boolean("known");
+  if (!path) in.refuse("path", "a dot path");
+  if (!record) in.refuse("record", "base64");
+  const std::size_t bytes = id_bytes_max(part);
+  const bool fits = id && (part == Part::element ? !id->empty() && id->size() <= bytes : id->size() == bytes);
+  if (!fits) in.refuse("id", "the id of such a cell, in base64");
+  const CellKey key{path.value_or(Path::from_key({})), part, id.value_or("")};
+  return in.finish(BaseImage{key, record.value_or(""), is_older, is_known});
 }
 
 class Importing {
@@ -98,6 +120,7 @@ class Importing {
     if ((number_ == 1) != (kind == "header")) return wrong("an export begins with one line \"header\"");
     if (kind == "header") return take_header(*value);
     if (kind == "board") return take_board(*value);
+    if (kind == "image") return take_image(*value);
     if (kind == "event") return take_event(*value);
     if (kind == "erasure") return take_erasure(*value);
     if (kind == "end") return take_end(*value);
@@ -120,6 +143,13 @@ class Importing {
     if (!is_known) return tl::unexpected(is_known.error());
     is_known_ = *is_known;
     return {};
+  }
+
+  Result<void> take_image(const Value& value) {
+    const auto image = image_from(value);
+    if (!image) return tl::unexpected(image.error());
+    if (!board_) return wrong("an image stands before any board");
+    return is_known_ ? Result<void>() : board_->add(*image);
   }
 
   Result<void> take_event(const Value& value) {

@@ -189,6 +189,22 @@ std::string queue_key(BoardNumber number, std::uint64_t sequence) {
 
 std::string fork_key(BoardNumber parent, BoardNumber fork) { return board_prefix(parent) + board_prefix(fork); }
 
+std::string floors_prefix(BoardNumber number, const CellKey& key) {
+  return part_prefix(number, key.path, key.part).append(key.id);
+}
+
+std::string floor_key(BoardNumber number, const CellKey& key, Version version) {
+  std::string bytes = floors_prefix(number, key);
+  put_be64(bytes, version);
+  return bytes;
+}
+
+Version version_of_floor(std::string_view floor_key) {
+  return floor_key.size() < number_bytes ? 0 : get_be64(floor_key.substr(floor_key.size() - number_bytes));
+}
+
+Version version_of_event(std::string_view event_key) { return version_of_floor(event_key); }
+
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key) {
   std::string cell = key.path.key() + '\0' + static_cast<char>(key.part) + key.id;
   std::string bytes;

@@ -19,7 +19,8 @@
 //   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
 //   receipt_queue  number ‖ sequence                    time delta_hash
 //   forks          number ‖ number of the fork          version at which it was forked, board id of the fork
-//   floors         number ‖ path_hash ‖ part u8 ‖ id     the cell as it was at the floor of the history: version image
+//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ version
+//                                                       as in parts, or (part field) as in fields without a leaf
 //   expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
 //
 //   erasures       sequence                             board_size board path_size path actor_size actor version time
@@ -147,6 +148,10 @@ std::string delta_hash(std::string_view actor, std::string_view delta_id);
 std::string receipt_key(BoardNumber number, std::string_view delta_hash);
 std::string queue_key(BoardNumber number, std::uint64_t sequence);
 std::string fork_key(BoardNumber parent, BoardNumber fork);
+std::string floors_prefix(BoardNumber number, const CellKey& key);  // of one cell, or of a field itself
+std::string floor_key(BoardNumber number, const CellKey& key, Version version);
+Version version_of_floor(std::string_view floor_key);
+Version version_of_event(std::string_view event_key);
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key);
 std::optional<TimeMs> time_of_expiry(std::string_view expiry_key);
 std::optional<BoardNumber> number_of_expiry(std::string_view expiry_key);

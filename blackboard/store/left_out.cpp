@@ -65,6 +65,13 @@ bool LeftOut::take_from(Event& event) {
       [&](const Path& path) { return is_left_out(path); });
 }
 
+bool LeftOut::takes(const Path& path) {
+  if (!is_left_out(path)) return false;
+  paths_.insert(path);
+  taken_.insert(path);
+  return true;
+}
+
 // What the server itself keeps (schemas, tags) is nobody's personal data, and boards need it.
 bool LeftOut::is_left_out(const Path& path) const {
   if (path.is_reserved()) return false;

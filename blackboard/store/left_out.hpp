@@ -18,6 +18,8 @@ class LeftOut {
   bool is_any() const { return has_rules_ || !paths_.empty(); }
   // Takes what is left out from the event, whose chain hash still fits. True when something went.
   bool take_from(Event& event);
+  // Whether the field is left out of a place that is no event.
+  bool takes(const Path& path);
   // The fields that were met so far, and the inherited ones.
   const std::set<Path>& paths() const { return paths_; }
   // Of these, those of which something went. (The content of others may have been erased long before.)

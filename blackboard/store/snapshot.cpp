@@ -123,7 +123,9 @@ Result<std::vector<BoardSummary>> StoreSnapshot::boards(const std::string& after
         const auto record = decode_board(payload);
         if (!record) return bad_record(Table::boards, id, "this is no board record");
         // Version 0: only receipts of deltas that changed nothing.
-        if (id != after && record->head.version > 0) found.push_back({std::string(id), record->head});
+        if (id != after && record->head.version > 0) {
+          found.push_back({std::string(id), record->head, record->fork, record->log_bytes});
+        }
         return found.size() < count;
       });
   if (!scanned) return tl::unexpected(scanned.error());
@@ -220,12 +222,20 @@ Result<std::vector<Path>> StoreSnapshot::fields(const std::string& board, const 
   return fields;
 }
 
+Result<bool> StoreSnapshot::keeps(const std::string& board, Version version) {
+  auto found = find(board);
+  if (!found) return tl::unexpected(found.error());
+  return found->line.keeps(version, found->record.head);
+}
+
 Result<blackboard::Board> StoreSnapshot::load(const std::string& board, const std::optional<Path>& path,
                                               std::optional<Version> version, std::size_t bytes_max) {
   auto found = find(board);
   if (!found) return tl::unexpected(found.error());
   const Head& head = found->record.head;
-  if (version && (*version < head.floor || *version > head.version)) {
+  const auto is_kept = version ? found->line.keeps(*version, head) : Result<bool>(true);
+  if (!is_kept) return tl::unexpected(is_kept.error());
+  if (!*is_kept) {
     return fail(Fault::not_found, fmt::format("version {} of board {} is not there: versions {} to {} are", *version,
                                               board, head.floor, head.version));
   }

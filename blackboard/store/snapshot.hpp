@@ -21,6 +21,7 @@ class StoreSnapshot final : public Snapshot {
                                                               std::size_t bytes_max) override;
   Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                          std::size_t bytes_max) override;
+  Result<bool> keeps(const std::string& board, Version version) override;
   Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                  std::optional<Version> version, std::size_t bytes_max) override;
   Result<std::vector<Path>> fields(const std::string& board, const Path& path, std::size_t count) override;

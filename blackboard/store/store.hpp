@@ -20,6 +20,8 @@ namespace tafel::store {
 struct BoardSummary {
   std::string board;
   Head head;
+  Version fork = 0;             // of a fork: the version of its parent where it begins
+  std::uint64_t log_bytes = 0;  // what its own events add up to
 };
 
 // A cell that is not the same after two versions.
@@ -52,8 +54,11 @@ class Snapshot {
   };
   virtual Result<CellPage> cells(const std::string& board, const std::optional<Path>& path, const std::string& cursor,
                                  std::size_t bytes_max) = 0;
+  // True when the board can be read as it was after `version`: from the floor on, and at the versions that a tag or a
+  // fork keeps.
+  virtual Result<bool> keeps(const std::string& board, Version version) = 0;
   // Everything at and below `path` as it was after `version` (nullopt: now). Fault::full when it would exceed
-  // `bytes_max`, Fault::not_found for a version outside floor .. head.
+  // `bytes_max`, Fault::not_found for a version that is not kept.
   virtual Result<blackboard::Board> load(const std::string& board, const std::optional<Path>& path,
                                          std::optional<Version> version, std::size_t bytes_max) = 0;
   // The fields at and below `path` that were ever written to, at most `count`.
@@ -74,6 +79,26 @@ class Snapshot {
 struct KnownReceipt {
   Sha256 payload_hash{};
   Receipt receipt;
+};
+
+// What a trim is to reach, and how far one step may go.
+struct TrimGoal {
+  Version floor = 0;                       // events before this version go
+  std::optional<std::uint64_t> log_bytes;  // more of them, until the log has no more bytes than this
+  std::size_t events_max = 0;              // of one step
+  std::size_t bytes_max = 0;
+};
+struct Trimmed {
+  std::size_t events = 0;
+  Version floor = 0;
+  bool is_done = true;
+};
+
+// How far the sweep after the end of a tag or a fork has come; empty: at the beginning.
+struct SweepProgress {
+  std::vector<Version> stale;  // events that nothing keeps any more
+  std::string field;           // key of the field that is looked at
+  std::optional<CellKey> cell;
 };
 
 // Called before a judgement of the server's own is appended to `board`: fills in what the store does not know of it.
@@ -103,6 +128,12 @@ class Batch {
   virtual Result<void> note_erasure(const Erasure& erasure) = 0;
   // Goes on with the oldest erasure that is not done: see erasures.hpp. False when there is none.
   virtual Result<bool> scrub(std::size_t count) = 0;
+  // Takes old events away, a step of it: see trim.hpp.
+  virtual Result<Trimmed> trim(const std::string& board, const TrimGoal& goal) = 0;
+  virtual Result<bool> sweep_pins(const std::string& board, SweepProgress& progress, std::size_t count) = 0;
+  // True when the board can be read as it was after `version`: from the floor on, and at the versions that a tag or a
+  // fork keeps.
+  virtual Result<bool> keeps(const std::string& board, Version version) = 0;
   // Where the board was forked from; nullopt when it is no fork.
   struct Origin {
     std::string parent;

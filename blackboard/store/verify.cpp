@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_line.hpp"
+#include "blackboard/store/floors.hpp"
+#include "blackboard/store/pins.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/text.hpp"
 #include "common/codec/event_codec.hpp"
@@ -32,7 +35,7 @@ class Verification {
     if (auto read = tolerate(read_head()); !read) return tl::unexpected(read.error());
     if (board_.number == BoardNumber::none) return report_;
     for (const auto step : {&Verification::replay, &Verification::compare_fields, &Verification::count_parts,
-                            &Verification::check_receipts}) {
+                            &Verification::check_pins, &Verification::count_log, &Verification::check_receipts}) {
       if (is_worn_out()) break;
       if (auto done = tolerate((this->*step)()); !done) return tl::unexpected(done.error());
     }
@@ -70,13 +73,23 @@ class Verification {
     return {};
   }
 
-  // Level by level, from the oldest board that this one descends from.
+  // Level by level, from the oldest board that this one descends from, or from where the history begins.
   Result<void> replay() {
     EventLog log(kv_);
     const auto line = BoardLine::open(kv_, log, report_.board, board_);
     if (!line) return tl::unexpected(line.error());
-    for (auto level = line->levels().rbegin(); level != line->levels().rend(); ++level) {
-      if (auto replayed = replay_level(*level); !replayed) return replayed;
+    const auto& levels = line->levels();
+    const auto is_whole = [](const BoardLine::Level& level) { return level.floor <= level.from + 1; };
+    std::size_t first = 0;
+    while (is_whole(levels[first]) && first + 1 < levels.size() && levels[first + 1].floor <= levels[first].from)
+      ++first;
+    const Version start = std::max(levels[first].floor, levels[first].from + 1);
+    if (start > 1) {
+      if (auto begun = begin(*line, levels[first], start); !begun) return begun;
+    }
+    if (auto replayed = replay_level(levels[first], start); !replayed) return replayed;
+    for (std::size_t level = first; level-- > 0;) {
+      if (auto replayed = replay_level(levels[level], levels[level].from + 1); !replayed) return replayed;
     }
     const Head& head = board_.head;
     if (replayed_.version != head.version) {
@@ -87,13 +100,100 @@ class Verification {
     return {};
   }
 
-  Result<void> replay_level(const BoardLine::Level& level) {
-    for (auto& [path, field] : fields_) field.trail = {};
-    for (auto& [key, cell] : cells_) cell.trail = {};
+  // The state before the first version that is replayed, as the store keeps it.
+  Result<void> begin(const BoardLine& line, const BoardLine::Level& level, Version start) {
+    BoardLine whole = line.at(start);
+    BoardLine below = whole.below();
+    if (whole.is_fork()) {
+      if (auto taken = begin_with_inherited(below); !taken) return taken;
+    }
+    const auto scanned = scan_fields(kv_, level.number, std::nullopt, {},
+                                     [&](std::string_view, const Path& path, const FieldRecord& now) {
+                                       return begin_with_own(level, below, path, now, start);
+                                     });
+    if (!scanned) return scanned;
+    for (const auto& [key, cell] : cells_) {
+      if (cell.cell) replayed_.digest += digest_of(key, *cell.cell);
+    }
+    // The event before the first one is kept only where a board was forked.
+    const bool is_fork_point = start == level.from + 1;
+    const auto event = whole.event(is_fork_point ? level.from : start);
+    if (!event) return tl::unexpected(event.error());
+    replayed_.version = start - 1;
+    replayed_.hash = is_fork_point ? (*event)->hash : (*event)->previous_hash;
+    if (is_fork_point) is_base_known_ = is_base_known_ && replayed_.digest == (*event)->digest;
+    return {};
+  }
+
+  Result<void> begin_with_inherited(BoardLine& below) {
+    return below.scan_fields(std::nullopt, {},
+                             [&](std::string_view, const Path& path, const FieldRecord& field) -> Result<bool> {
+                               fields_[path].info = field.info;
+                               const auto take = [&](const CellKey& key, const StoredCell& stored) -> Result<bool> {
+                                 auto cell = stored.cell();
+                                 if (!cell) return tl::unexpected(cell.error());
+                                 if (*cell) cells_[key].cell = std::move(*cell);
+                                 return true;
+                               };
+                               if (auto leaf = take(leaf_key(path), field.leaf); !leaf) return leaf;
+                               const auto scanned = below.scan_all_parts(path, Part::element, {}, take);
+                               if (!scanned) return tl::unexpected(scanned.error());
+                               return true;
+                             });
+  }
+
+  Result<bool> begin_with_own(const BoardLine::Level& level, BoardLine& below, const Path& path, const FieldRecord& now,
+                              Version start) {
+    // What was erased since is not there, also of what is inherited: until then nothing can be summed.
+    const auto present = fields_.find(path);
+    if (now.erased >= start && present != fields_.end()) is_base_known_ = present->second.is_known = false;
+    std::optional<FieldRecord> before = now;
+    if (now.trail.newest() >= start) {
+      auto kept = kept_field(kv_, level.number, path, start - 1);
+      if (!kept) return tl::unexpected(kept.error());
+      before = std::move(*kept);
+    }
+    if (!before) return true;  // it was first written to later
+    Sum128 unused;
+    remove_field(path, unused);  // what is inherited of it: all of that was taken over
+    ReplayedField& field = fields_[path];
+    field.info = before->info;
+    field.trail = before->trail;
+    if (now.erased >= start) is_base_known_ = field.is_known = false;
+    const auto take = [&](const CellKey& key, StoredCell stored) -> Result<bool> {
+      if (stored.trail.newest() >= start) {
+        auto kept = kept_cell(kv_, level.number, key, start - 1);
+        if (!kept) return tl::unexpected(kept.error());
+        if (!*kept) {
+          auto taken_over = below.cell(key);
+          if (!taken_over) return tl::unexpected(taken_over.error());
+          if (*taken_over) (*taken_over)->trail = {};
+          *kept = std::move(*taken_over);
+        }
+        if (!*kept) return true;  // it was made later
+        stored = std::move(**kept);
+      }
+      auto cell = stored.cell();
+      if (!cell) return tl::unexpected(cell.error());
+      if (*cell || !stored.trail.steps().empty()) cells_[key] = {std::move(stored.trail), std::move(*cell)};
+      return true;
+    };
+    if (auto leaf = take(leaf_key(path), now.leaf); !leaf) return leaf;
+    const auto scanned = scan_all_parts(kv_, level.number, path, Part::element, {}, take);
+    if (!scanned) return tl::unexpected(scanned.error());
+    return true;
+  }
+
+  Result<void> replay_level(const BoardLine::Level& level, Version start) {
+    if (start == level.from + 1) {
+      for (auto& [path, field] : fields_) field.trail = {};
+      for (auto& [key, cell] : cells_) cell.trail = {};
+    }
     const std::string prefix = board_prefix(level.number);
-    return scan_records(kv_, Table::events, prefix, prefix, [&](std::string_view key, std::string_view record) {
-      return key > event_key(level.number, level.to) ? Result<bool>(false) : replay_event(level, key, record);
-    });
+    return scan_records(
+        kv_, Table::events, prefix, event_key(level.number, start), [&](std::string_view key, std::string_view record) {
+          return key > event_key(level.number, level.to) ? Result<bool>(false) : replay_event(level, key, record);
+        });
   }
 
   Result<bool> replay_event(const BoardLine::Level& level, std::string_view key, std::string_view record) {
@@ -112,7 +212,8 @@ class Verification {
 
   void replay_changes(const Event& event) {
     Sum128 digest = replayed_.digest;
-    bool is_summable = true;  // every cell that the event replaces is known
+    bool is_summable = is_base_known_;  // every cell that the event replaces is known
+    is_base_known_ = true;              // from here on the chain vouches for the digest
     for (std::size_t i = 0; i < event.changes.size(); ++i) {
       const LoggedChange& logged = event.changes[i];
       ReplayedField& field = fields_[logged.change.key.path];
@@ -205,6 +306,7 @@ class Verification {
   }
 
   Result<bool> compare_field(const Path& path, const FieldRecord& stored) {
+    if (auto counted = count_images(path); !counted) return tl::unexpected(counted.error());
     const auto field = fields_.find(path);
     if (field == fields_.end()) {
       note(fmt::format("the log does not know the field {}", path.text()));
@@ -226,6 +328,17 @@ class Verification {
                                         });
     if (!scanned) return tl::unexpected(scanned.error());
     return !is_worn_out();
+  }
+
+  Result<void> count_images(const Path& path) {
+    const auto cells = kept_cells(kv_, board_.number, path, leaf_key(path), std::numeric_limits<std::size_t>::max());
+    if (!cells) return tl::unexpected(cells.error());
+    for (const CellKey& cell : *cells) {
+      const auto versions = kept_versions(kv_, board_.number, cell);
+      if (!versions) return tl::unexpected(versions.error());
+      images_ += versions->size();
+    }
+    return {};
   }
 
   void compare_cell(const CellKey& key, const StoredCell& stored) {
@@ -259,6 +372,71 @@ class Verification {
     return {};
   }
 
+  // Older versions that a tag or a fork keeps.
+  Result<void> check_pins() {
+    const auto pins = Pins::read(kv_, board_.number);
+    if (!pins) return tl::unexpected(pins.error());
+    EventLog log(kv_);
+    auto line = BoardLine::open(kv_, log, report_.board, board_);
+    if (!line) return tl::unexpected(line.error());
+    for (const Version version : pins->versions()) {
+      if (version <= board_.fork || version >= board_.head.floor || is_worn_out()) continue;
+      const auto event = log.event(board_.number, version);
+      if (!event) return tl::unexpected(event.error());
+      if (codec::chain_hash(**event) != (*event)->hash)
+        note(fmt::format("the hash of version {} does not fit its content", version));
+      if (version < board_.head.erased) continue;  // what was erased is missing from its digest
+      const auto digest = digest_at(line->at(version), version);
+      if (!digest) return tl::unexpected(digest.error());
+      if (!(*digest == (*event)->digest))
+        note(fmt::format("what is kept of version {} does not fit its digest", version));
+    }
+    return {};
+  }
+
+  static Result<Sum128> digest_at(BoardLine line, Version version) {
+    Sum128 digest;
+    const auto add = [&](const CellKey& key) -> Result<bool> {
+      const auto cell = line.image_as_of(key, version);
+      if (!cell) return tl::unexpected(cell.error());
+      if (*cell) digest += digest_of(key, **cell);
+      return true;
+    };
+    const auto scanned =
+        line.scan_fields(std::nullopt, {}, [&](std::string_view, const Path& path, const FieldRecord&) -> Result<bool> {
+          if (auto leaf = add(leaf_key(path)); !leaf) return leaf;
+          const auto parts = line.scan_all_parts(path, Part::element, {},
+                                                 [&](const CellKey& key, const StoredCell&) { return add(key); });
+          if (!parts) return tl::unexpected(parts.error());
+          return true;
+        });
+    if (!scanned) return tl::unexpected(scanned.error());
+    return digest;
+  }
+
+  // What the record of the board says of its log, and that every image that is kept belongs to a field.
+  Result<void> count_log() {
+    std::uint64_t bytes = 0;
+    const std::string prefix = board_prefix(board_.number);
+    const auto events =
+        scan_records(kv_, Table::events, prefix, prefix, [&](std::string_view, std::string_view payload) {
+          bytes += payload.size();
+          return Result<bool>(true);
+        });
+    if (!events) return events;
+    // An event that was altered has been told already.
+    if (bytes != board_.log_bytes && report_.defects.empty())
+      note(fmt::format("the log has {} bytes, the head says {}", bytes, board_.log_bytes));
+    std::size_t images = 0;
+    const auto floors = scan_records(kv_, Table::floors, prefix, prefix, [&](std::string_view, std::string_view) {
+      ++images;
+      return Result<bool>(true);
+    });
+    if (!floors) return floors;
+    if (images != images_) note(fmt::format("{} kept images belong to no field", images - std::min(images, images_)));
+    return {};
+  }
+
   // Only that they can be read, and that the queue is whole: what they say is in the log or can not be made again.
   Result<void> check_receipts() {
     const std::string prefix = board_prefix(board_.number);
@@ -286,10 +464,12 @@ class Verification {
   VerifyReport report_;
   BoardRecord board_;
   Head replayed_;
+  bool is_base_known_ = true;  // the state before the first event lacks nothing
   std::map<CellKey, Replayed> cells_;
   std::map<Path, ReplayedField> fields_;
   std::uint64_t stored_cells_ = 0;  // live ones
   std::size_t parts_ = 0;           // stored and reached through a field
+  std::size_t images_ = 0;          // kept of older versions, and reached through a field
 };
 
 }  // namespace

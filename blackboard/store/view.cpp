@@ -2,6 +2,11 @@
 
 namespace tafel::store {
 
+bool View::keeps(Version version) const {
+  if (failure_) return false;
+  return version >= board_.fork && checked(line_.keeps(version, board_.head));
+}
+
 std::optional<FieldInfo> View::field(const Path& path) const {
   if (failure_) return std::nullopt;
   const auto record = checked(line_.field(path));

@@ -18,6 +18,7 @@ class View final : public conflict::BoardView {
   Version version() const override { return board_.head.version; }
   // A fork is written to from what it shows, not from what its parent showed before.
   Version floor() const override { return std::max(line_.floor(), board_.fork); }
+  bool keeps(Version version) const override;
   std::optional<FieldInfo> field(const Path& path) const override;
   void fields_below(const Path& path, const FieldVisitor& visit) const override;
   void all_fields(const FieldVisitor& visit) const override;

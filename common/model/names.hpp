@@ -13,9 +13,10 @@
 namespace tafel {
 
 // Reserved paths of the boards' own verbs.
-inline constexpr std::string_view fork_path = "$fork";    // of a fork: {"parent", "version"}
-inline constexpr std::string_view merge_path = "$merge";  // named by the op, nothing stands there
-inline constexpr std::string_view tags_path = "$tags";    // below it, by name: a version
+inline constexpr std::string_view fork_path = "$fork";            // of a fork: {"parent", "version"}
+inline constexpr std::string_view merge_path = "$merge";          // named by the op, nothing stands there
+inline constexpr std::string_view retention_path = "$retention";  // how much of the history is kept
+inline constexpr std::string_view tags_path = "$tags";            // below it, by name: a version
 
 // The place of a field: segments, written with dots ("education.undergraduate.gpa"; `\.` is a literal dot, `\\` a
 // backslash). Paths are ordered so that everything below a path directly follows it.

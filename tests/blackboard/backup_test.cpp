@@ -56,7 +56,8 @@ struct BackupTest : ::testing::Test {
     const auto second = must(right.snapshot());
     const auto boards = must(first->boards("", 100));
     ASSERT_EQ(boards.size(), must(second->boards("", 100)).size());
-    for (const auto& [id, head] : boards) {
+    for (const BoardSummary& board : boards) {
+      const std::string& id = board.board;
       EXPECT_EQ(must(first->event_records(id, 1, 10'000, unbounded)),
                 must(second->event_records(id, 1, 10'000, unbounded)));
       EXPECT_TRUE(is_same(must(first->load(id, {}, {}, unbounded)), must(second->load(id, {}, {}, unbounded))));

@@ -585,6 +585,7 @@ class LogStore final : public store::Store {
                                        const std::optional<CellKey>&, std::size_t) override {
       return DifferencePage{};
     }
+    Result<bool> keeps(const std::string&, Version version) override { return version >= store_.floor; }
     Result<blackboard::Board> load(const std::string&, const std::optional<Path>&, std::optional<Version>,
                                    std::size_t) override {
       return blackboard::Board{};
@@ -623,6 +624,23 @@ TEST_F(FeedServiceTest, WhoNeedsHistoryThatIsGoneIsToldToReadTheBoardAnew) {
   EXPECT_EQ(types("p"), (Names{"subscribed", "resync"}));
   EXPECT_EQ(net.peers["p"].others.back().id, 3U);
   EXPECT_EQ(feed.stats().subscriptions, 0U);
+}
+
+TEST_F(FeedServiceTest, ATrimmedLogTellsItsSlowFollowersToReadTheBoardAnew) {
+  for (int i = 0; i < 5; ++i) commit({R"({"set": {"a": )" + std::to_string(i) + "}}"});
+  join("p");
+  net.peers["p"].room = 0;
+  commit({R"({"ops": [{"op": "retain", "path": "$retention", "value": {"versions": 1}}]})"});
+  for (std::size_t i = 0; i < limits::feed_tail_events_max + 5; ++i)
+    commit({R"({"set": {"a": )" + std::to_string(i) + "}}"});
+  settle();
+  const TimeMs later = fixture.now + 10 * limits::retention_interval_ms;
+  for (auto more = fixture.pipeline->trim(later); more.value(); more = fixture.pipeline->trim(later)) ASSERT_TRUE(more);
+  ASSERT_GT(fixture.head(board).floor, 5U);
+  net.peers["p"].room = SIZE_MAX;
+  for (std::size_t turn = 0; turn <= 2 * limits::feed_retry_turns_max; ++turn) service().catch_up(net.send());
+  EXPECT_EQ(types("p").back(), "resync");
+  EXPECT_EQ(service().stats().subscriptions, 0U);
 }
 
 TEST_F(FeedServiceTest, PagesOfTheLogAreSharedByThoseWhoCatchUpFromDifferentVersions) {
