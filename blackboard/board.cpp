@@ -6,6 +6,7 @@ namespace tafel::blackboard {
 
 void Board::put(const CellKey& key, std::optional<Cell> image) {
   if (key.part == Part::field) return remove_field(key.path);
+  if (key.part == Part::board) return remove_all();
   const auto at = cells_.find(key);
   if (at != cells_.end()) digest_ -= digest_of(key, at->second);
   if (image) digest_ += digest_of(key, *image);
@@ -22,6 +23,11 @@ void Board::remove_field(const Path& path) {
   auto at = cells_.lower_bound(leaf_key(path));
   for (; at != cells_.end() && at->first.path == path; at = cells_.erase(at))
     digest_ -= digest_of(at->first, at->second);
+}
+
+void Board::remove_all() {
+  cells_.clear();
+  digest_ = {};
 }
 
 void Board::apply(Version version, const std::vector<Change>& changes) {

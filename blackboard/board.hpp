@@ -30,6 +30,7 @@ class Board {
 
  private:
   void remove_field(const Path& path);
+  void remove_all();
 
   Version version_ = 0;
   Sum128 digest_;

@@ -75,7 +75,7 @@ Receipt receipt_of(const Event& event, const std::string& epoch) {
 FieldInfo field_after(const FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
                       Version version) {
   if (change.key.part == Part::suggestion) return before;
-  if (change.key.part == Part::field) return {std::nullopt, version, 0, 0};
+  if (takes_more(change.key)) return {std::nullopt, version, 0, 0};
   FieldInfo after = before;
   const auto count = [](const std::optional<Cell>& image) { return image ? std::uint64_t{1} : 0; };
   const auto count_lasting = [](const std::optional<Cell>& image) {

@@ -123,6 +123,7 @@ Answer Query::context() {
 
 Answer Query::boards() {
   const std::size_t count = question_.count.value_or(limits::boards_page_max);
+  if (question_.deleted) return deleted_boards(count);
   const auto read = snapshot_.boards(question_.after, count);
   if (!read) return failed(read.error());
   List boards;
@@ -132,6 +133,22 @@ Answer Query::boards() {
                          {"version", summary.head.version},
                          {"time", summary.head.time},
                          {"floor", summary.head.floor}});
+  }
+  return codec::encode(
+      Map{{"boards", std::move(boards)}, {"next", read->size() < count ? Value() : Value(read->back().board)}});
+}
+
+Answer Query::deleted_boards(std::size_t count) {
+  const auto read = snapshot_.deleted_boards(question_.after, count);
+  if (!read) return failed(read.error());
+  List boards;
+  for (const auto& [board, deletion] : *read) {
+    if (!asker_.rights_on(board).may_read_anything()) continue;
+    boards.push_back(Map{{"board", board},
+                         {"version", deletion.version},
+                         {"time", deletion.time},
+                         {"actor", deletion.actor},
+                         {"done", deletion.is_purged}});
   }
   return codec::encode(
       Map{{"boards", std::move(boards)}, {"next", read->size() < count ? Value() : Value(read->back().board)}});

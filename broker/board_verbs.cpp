@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "blackboard/net_changes.hpp"
+#include "broker/deletion.hpp"
 #include "common/base/check.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/fields.hpp"
@@ -126,6 +127,17 @@ Result<std::optional<ErrorInfo>> check_version(const VerbRequest& request, const
       .value();
 }
 
+// The error of another board that was deleted; nullopt when it was not.
+Result<std::optional<ErrorInfo>> deleted(const VerbRequest& request, const std::string& board, const Rights& rights) {
+  const auto deletion = request.transaction.deletion(board);
+  if (!deletion) return tl::unexpected(deletion.error());
+  if (!*deletion) return std::nullopt;
+  ErrorInfo error = deleted_error(board, **deletion, rights);
+  error.op = 0;
+  error.path = op_of(request).path;
+  return error;
+}
+
 // --- fork ---
 
 Result<VerbVerdict> judge_fork(const VerbRequest& request) {
@@ -146,6 +158,9 @@ Result<VerbVerdict> judge_fork(const VerbRequest& request) {
   if (!parent) return tl::unexpected(parent.error());
   const auto there = rights_on(request, named->board);
   if (!there) return tl::unexpected(there.error());
+  auto gone = deleted(request, named->board, *there);
+  if (!gone) return tl::unexpected(gone.error());
+  if (*gone) return VerbVerdict(tl::unexpected(std::move(**gone)));
   if (!there->may_read_everything()) {
     return VerbVerdict(
         refused(delta, ErrorCode::forbidden,
@@ -320,14 +335,17 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
   const Delta& delta = request.delta;
   const auto named = named_board(delta, "fork", "version");
   if (!named) return VerbVerdict(tl::unexpected(named.error()));
+  const auto there = rights_on(request, named->board);
+  if (!there) return tl::unexpected(there.error());
+  auto gone = deleted(request, named->board, *there);
+  if (!gone) return tl::unexpected(gone.error());
+  if (*gone) return VerbVerdict(tl::unexpected(std::move(**gone)));
   const auto origin = request.transaction.origin(named->board);
   if (!origin) return tl::unexpected(origin.error());
   if (!*origin || (*origin)->parent != delta.board) {
     return VerbVerdict(
         refused(delta, ErrorCode::bad_value, fmt::format("{} is no fork of {}", named->board, delta.board)));
   }
-  const auto there = rights_on(request, named->board);
-  if (!there) return tl::unexpected(there.error());
   const auto touched = request.transaction.own_fields(named->board, limits::delta_leaves_max + 1);
   if (!touched) return tl::unexpected(touched.error());
   const BoardView& fork = request.transaction.view(named->board);
@@ -375,6 +393,49 @@ Result<VerbVerdict> judge_merge(const VerbRequest& request, const Rights& rights
   return VerbJudgement{std::move(merged), std::move(*judged)};
 }
 
+// --- delete ---
+
+// "acme/trip-b, acme/trip-c and 3 others": names those that the writer may read something of.
+std::string names_of(const VerbRequest& request, const std::vector<std::string>& boards) {
+  std::vector<std::string> names;
+  for (const std::string& board : boards) {
+    if (names.size() == limits::deletion_forks_named_max) break;
+    if (request.roles.rights_of(request.stamp.actor, board).may_read_anything()) names.push_back(board);
+  }
+  const std::size_t others = boards.size() - names.size();
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (others > 0) text += fmt::format("{}{} other{}", names.empty() ? "" : " and ", others, others > 1 ? "s" : "");
+  return text;
+}
+
+Result<VerbVerdict> judge_delete(const VerbRequest& request, const BoardView& view, const Rights& rights) {
+  const Delta& delta = request.delta;
+  if (op_of(request).path != board_path) {
+    return VerbVerdict(refused(delta, ErrorCode::bad_path,
+                               fmt::format("delete is of the whole board, {}; to take away a part of it, unset or "
+                                           "erase that",
+                                           board_path)));
+  }
+  if (view.version() == 0) {
+    return VerbVerdict(refused(delta, ErrorCode::bad_value, fmt::format("there is no board {}", delta.board)));
+  }
+  const Path below = *Path::parse(schema_of_below);
+  if (view.cell(leaf_key(below)) && !rights.cap(below, Right::schema)) {
+    return VerbVerdict(refused(delta, ErrorCode::forbidden,
+                               fmt::format("the schema of the boards below {0} stands on it and would go with it; {1} "
+                                           "may not change that schema",
+                                           delta.board, request.stamp.actor)));
+  }
+  const auto forks = request.transaction.forks_of(delta.board);
+  if (!forks) return tl::unexpected(forks.error());
+  if (!forks->empty()) {
+    return VerbVerdict(refused(delta, ErrorCode::structure_conflict,
+                               fmt::format("{} has forks, which show what it holds: delete them first. They are {}",
+                                           delta.board, names_of(request, *forks))));
+  }
+  return VerbJudgement{std::nullopt, applied({{board_key(), std::nullopt}}, delta.base.value_or(view.version()))};
+}
+
 // The fork's own erasure: by the same actor, and with a source that leads to the first.
 Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, std::vector<Event>& events) {
   const auto deeper = request.transaction.forks_of(fork);
@@ -412,8 +473,8 @@ Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, 
 std::optional<Verb> board_verb_of(const Delta& delta) {
   if (delta.ops.size() != 1 || delta.ops.front().malformed) return std::nullopt;
   const Verb verb = delta.ops.front().verb;
-  const bool is_one =
-      verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag || verb == Verb::retain;
+  const bool is_one = verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag ||
+                      verb == Verb::retain || verb == Verb::delete_board;
   return is_one ? std::optional(verb) : std::nullopt;
 }
 
@@ -435,6 +496,7 @@ Result<VerbVerdict> judge_board_verb(const VerbRequest& request) {
     case Verb::tag: return judge_tag(request, view);
     case Verb::erase: return judge_erase(request, view);
     case Verb::retain: return judge_retain(request, view);
+    case Verb::delete_board: return judge_delete(request, view, rights);
     default: return judge_merge(request, rights);
   }
 }

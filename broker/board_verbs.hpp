@@ -1,5 +1,5 @@
-// The verbs that are about a whole board, or about its history: fork, merge, erase, tag. Each is the only op of its
-// delta. They write reserved paths, or take whole fields away, which no other op may.
+// The verbs that are about a whole board, or about its history: fork, merge, erase, tag, delete. Each is the only op of
+// its delta. They write reserved paths, or take whole fields away, or the whole board, which no other op may.
 #pragma once
 
 #include <tl/expected.hpp>

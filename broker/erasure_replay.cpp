@@ -15,11 +15,12 @@ using store::Erasure;
 
 // An erasure stands in the ledger behind those of the forks that it reached. The other way round one does for all.
 void put_forks_last(std::vector<Erasure>& ledger) {
-  const auto is_other = [](const Erasure& left, const Erasure& right) {
-    return left.path != right.path || left.actor != right.actor;
+  const Path whole_board = *Path::parse(board_path);  // forks were deleted first, and must be
+  const auto is_other = [&](const Erasure& left, const Erasure& right) {
+    return left.path == whole_board || left.path != right.path || left.actor != right.actor;
   };
   for (auto begin = ledger.begin(); begin != ledger.end();) {
-    const auto end = std::find_if(begin, ledger.end(), [&](const Erasure& next) { return is_other(*begin, next); });
+    const auto end = std::find_if(begin + 1, ledger.end(), [&](const Erasure& next) { return is_other(*begin, next); });
     std::reverse(begin, end);
     begin = end;
   }
@@ -66,8 +67,8 @@ class Replay {
     submission.delta.board = erasure.board;
     submission.delta.source = {"erasure", fmt::format("{}@{}", erasure.board, erasure.version), {}, {}};
     Op op;
-    op.verb = Verb::erase;
     op.path = erasure.path.text();
+    op.verb = op.path == board_path ? Verb::delete_board : Verb::erase;
     submission.delta.ops.push_back(std::move(op));
     // No earlier than the erasure itself: by its time it is known the next time.
     const auto done = pipeline_.commit({submission}, std::max(now, erasure.time));

@@ -1,5 +1,5 @@
-// Carries out on a store what a ledger of erasures says and the store's own ledger does not: an older backup that was
-// put back holds what was erased since.
+// Carries out on a store what a ledger of erasures and deleted boards says and the store's own ledger does not: an
+// older backup that was put back holds what was erased since.
 #pragma once
 
 #include <vector>

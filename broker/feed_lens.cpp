@@ -23,7 +23,7 @@ std::string Lens::encode(const Event& event) const {
   seen.version = event.version;
   seen.time = event.time;
   for (const LoggedChange& logged : event.changes) {
-    if (sees(logged.change.key.path)) seen.changes.push_back(logged.change);
+    if (logged.change.key.part == Part::board || sees(logged.change.key.path)) seen.changes.push_back(logged.change);
   }
   if (!seen.changes.empty()) {
     seen.actor = event.actor;

@@ -19,8 +19,9 @@ class Lens {
   // Nothing is left out: the follower gets whole events, with the digest.
   bool is_whole() const { return is_whole_; }
   bool sees(const Path& path) const;
+  const Rights& rights() const { return rights_; }
   // The feed event of `event`, encoded. A version of which nothing is seen is sent all the same, so that versions stay
-  // without gaps; it then tells only that it exists, and when.
+  // without gaps; it then tells only that it exists, and when. That the board was deleted is for all who follow it.
   std::string encode(const Event& event) const;
 
   // Equal exactly for lenses that see the same of one board.

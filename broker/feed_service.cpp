@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "broker/answers.hpp"
+#include "broker/deletion.hpp"
 #include "broker/feed_table.hpp"
 #include "broker/queries.hpp"
 #include "broker/schemas.hpp"
@@ -68,6 +69,8 @@ struct FeedService::State {
   void forget_before(FollowedBoard& board, Version version);
   void publish_board(FollowedBoard& board, const Send& send);
   void outdate(const Event& event);
+  void outdate_below(const std::string& above);
+  void outdate_below_deleted(const std::string& board);
   bool is_open(const std::string& board);
   void publish_run(FollowedBoard& board, Events run, const Send& send);
   SendResult deliver(Subscription& subscription, Version first, RunPages& run_pages, const Send& send);
@@ -135,6 +138,9 @@ std::optional<std::string> FeedService::State::subscribe(const PeerId& peer, con
   if (!snapshot) return refuse(error_of(snapshot.error()));
   const auto read = (*snapshot)->head(asked->board);
   if (!read) return refuse(error_of(read.error()));
+  const auto deletion = (*snapshot)->deletion(asked->board);
+  if (!deletion) return refuse(error_of(deletion.error()));
+  if (*deletion) return refuse(deleted_error(asked->board, **deletion, rights));
   const Head head = read->value_or(Head{});
   if (asked->from > head.version) {
     ErrorInfo error = error_of(
@@ -192,6 +198,7 @@ void FeedService::State::publish(const std::vector<std::shared_ptr<const Event>>
 
 // A schema says what is personal or secret. Followers who might see more or less than before begin anew.
 void FeedService::State::outdate(const Event& event) {
+  if (takes_board(event)) return outdate_below_deleted(event.board);
   const auto speaks_of = [&](std::string_view path) {
     return std::any_of(event.changes.begin(), event.changes.end(), [&](const LoggedChange& logged) {
       return logged.change.key.path.is_reserved() && logged.change.key.path.text() == path;
@@ -199,12 +206,23 @@ void FeedService::State::outdate(const Event& event) {
   };
   if (speaks_of(schema_of_board) || speaks_of(schema_of_below)) open_boards.clear();
   if (speaks_of(schema_of_board)) table.outdate(event.board);
-  if (!speaks_of(schema_of_below)) return;
+  if (speaks_of(schema_of_below)) outdate_below(event.board);
+}
+
+void FeedService::State::outdate_below(const std::string& above) {
   std::vector<std::string> below;
   for (const auto& [id, board] : table.boards()) {
-    if (lies_below(id, event.board)) below.push_back(id);
+    if (lies_below(id, above)) below.push_back(id);
   }
   for (const std::string& id : below) table.outdate(id);
+}
+
+// Its schema is gone with it. Who may see the board's own last events is what was known before.
+void FeedService::State::outdate_below_deleted(const std::string& board) {
+  auto known = open_boards.extract(board);
+  open_boards.clear();
+  if (!known.empty()) open_boards.insert(std::move(known));
+  outdate_below(board);
 }
 
 bool FeedService::State::is_open(const std::string& board) {
@@ -213,6 +231,8 @@ bool FeedService::State::is_open(const std::string& board) {
   if (const auto known = open_boards.find(board); known != open_boards.end()) return known->second;
   const auto snapshot = store.snapshot();
   if (!snapshot) return false;
+  const auto deletion = (*snapshot)->deletion(board);
+  if (!deletion || *deletion) return false;  // what its schema kept back can not be known any more
   const auto schema = read_schema(**snapshot, board);
   if (!schema) return false;
   if (open_boards.size() >= limits::schema_kept_boards_max) open_boards.clear();
@@ -324,12 +344,19 @@ SendResult FeedService::State::feed(Subscription& subscription, const Send& send
   return SendResult::full;  // tried again later
 }
 
-// Ends a subscription that needs versions which are not kept any more.
+// Ends a subscription that needs versions which are not kept any more. Of a deleted board there is nothing to be read
+// anew.
 SendResult FeedService::State::resync(Subscription& subscription, const Send& send) {
   const FollowedBoard& board = subscription.board;
-  const auto result =
-      send_to(subscription.follower.peer,
-              encoded(codec::message::resync, subscription.ask, {{"board", board.id}, {"floor", board.floor}}), send);
+  std::string message =
+      encoded(codec::message::resync, subscription.ask, {{"board", board.id}, {"floor", board.floor}});
+  const auto snapshot = store.snapshot();
+  const auto deletion = snapshot ? (*snapshot)->deletion(board.id) : tl::unexpected(snapshot.error());
+  if (deletion && *deletion) {
+    const ErrorInfo error = deleted_error(board.id, **deletion, subscription.lens->rights());
+    message = codec::encode_message(codec::error_message(subscription.ask, error));
+  }
+  const auto result = send_to(subscription.follower.peer, message, send);
   if (result == SendResult::sent) table.remove(subscription);
   return result;
 }

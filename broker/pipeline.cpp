@@ -7,6 +7,7 @@
 
 #include "blackboard/seal.hpp"
 #include "broker/board_verbs.hpp"
+#include "broker/deletion.hpp"
 #include "broker/log.hpp"
 #include "broker/schema_scope.hpp"
 #include "common/base/limits.hpp"
@@ -229,26 +230,43 @@ Result<Receipt> Pipeline::judge_one(Run& run, const Submission& submission) {
   if (!head) return tl::unexpected(head.error());
   receipt.version = head->version;
 
+  std::optional<store::KnownReceipt> known;
   if (!delta.id.empty()) {
-    auto known = run.transaction.known_receipt(delta.board, submission.actor, delta.id);
-    if (!known) return tl::unexpected(known.error());
-    const bool is_payload_kept = *known && (*known)->payload_hash != Sha256{};  // else it was erased
-    if (is_payload_kept && (*known)->payload_hash != delta.payload_hash) {
+    auto found = run.transaction.known_receipt(delta.board, submission.actor, delta.id);
+    if (!found) return tl::unexpected(found.error());
+    known = std::move(*found);
+  }
+  const auto deletion = run.transaction.deletion(delta.board);
+  if (!deletion) return tl::unexpected(deletion.error());
+  if (*deletion) return answer_deleted(submission, **deletion, std::move(known), std::move(receipt));
+  if (known) {
+    const bool is_payload_kept = known->payload_hash != Sha256{};  // else it was erased
+    if (is_payload_kept && known->payload_hash != delta.payload_hash) {
       receipt.error = id_reused(delta);
       return receipt;
     }
-    if (*known) {
-      (*known)->receipt.duplicate = true;
-      (*known)->receipt.completeness =
-          known_part((*known)->receipt.completeness, roles_.rights_of(submission.actor, delta.board));
-      return std::move((*known)->receipt);
-    }
+    known->receipt.duplicate = true;
+    known->receipt.completeness =
+        known_part(known->receipt.completeness, roles_.rights_of(submission.actor, delta.board));
+    return std::move(known->receipt);
   }
   if (!delta.epoch.empty() && delta.epoch != run.epoch) {
     receipt.error = wrong_epoch(delta, run.epoch);
     return receipt;
   }
   return judge_on(run, submission, *head);
+}
+
+// Only the deletion itself is known again: what came before it is forgotten, at once or a moment later.
+Receipt Pipeline::answer_deleted(const Submission& submission, const store::Deletion& deletion,
+                                 std::optional<store::KnownReceipt> known, Receipt receipt) const {
+  const Delta& delta = submission.delta;
+  if (known && known->receipt.version == deletion.version && known->payload_hash == delta.payload_hash) {
+    known->receipt.duplicate = true;
+    return std::move(known->receipt);
+  }
+  receipt.error = deleted_error(delta.board, deletion, roles_.rights_of(submission.actor, delta.board));
+  return receipt;
 }
 
 Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const Head& head) {
@@ -285,7 +303,7 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
   conflict::Judgement& judged = (*verdict)->judgement;
   receipt.ops = judged.results;
   const bool changes = !judged.changes.empty();
-  auto held = held_after(run, delta, **kept, judged, stamp.now);
+  auto held = verb == Verb::delete_board ? std::nullopt : held_after(run, delta, **kept, judged, stamp.now);
   receipt.completeness = known_part(judged.completeness, rights);
   if (delta.check) {
     // A fork goes on from the version that it is made at.
@@ -307,6 +325,7 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
       if (!noted) return tl::unexpected(noted.error());
       has_erasures_ = true;
     }
+    if (verb == Verb::delete_board) has_erasures_ = true;  // the store has noted it
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
@@ -383,10 +402,12 @@ std::optional<HeldFields> Pipeline::held_after(Run& run, const Delta& delta, con
 }
 
 void Pipeline::forget_schemas(const std::string& board, const std::vector<Change>& changes) {
+  const bool is_deleted = takes_board(changes);
+  if (is_deleted) kept_.erase(board);
   for (const Change& change : changes) {
     if (!change.key.path.is_reserved()) continue;
     if (change.key.path.text() == schema_of_board) kept_.erase(board);
-    if (change.key.path.text() == schema_of_below)
+    if (is_deleted || change.key.path.text() == schema_of_below)
       std::erase_if(kept_, [&](const auto& entry) { return lies_below(entry.first, board); });
   }
 }

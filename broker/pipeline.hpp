@@ -44,8 +44,8 @@ class Pipeline {
   // damage, or a full store, is logged and ends the sweep until the next start, as reads honour expiry without it.
   Result<std::vector<std::shared_ptr<const Event>>> expire(TimeMs now);
 
-  // Goes a bounded step on with what erasures left to do. False when there is nothing. Damage is logged and ends it
-  // likewise; the ledger then tells that the erasure is pending.
+  // Goes a bounded step on with what erasures and deletions left to do. False when there is nothing. Damage is logged
+  // and ends it likewise; the ledger then tells that the erasure is pending.
   Result<bool> scrub();
 
   // Takes a bounded step of old history away. False when there is nothing.
@@ -63,6 +63,9 @@ class Pipeline {
 
   Result<Committed> commit_at_once(const Submission* first, std::size_t count, TimeMs now);
   Result<Receipt> judge_one(Run& run, const Submission& submission);
+  // What a delta to a deleted board is answered: the tombstone decides, whatever was on its way.
+  Receipt answer_deleted(const Submission& submission, const store::Deletion& deletion,
+                         std::optional<store::KnownReceipt> known, Receipt receipt) const;
   Result<Receipt> judge_on(Run& run, const Submission& submission, const Head& head);
   Result<std::shared_ptr<KeptSchema>> schema_for(Run& run, const std::string& board);
   // Sets the completeness of a judgement of the server's own.
@@ -82,7 +85,7 @@ class Pipeline {
   Trimmer trimmer_;
   KeptSchemas kept_;  // as the transaction under way sees them: none is kept when one fails
   bool can_expire_ = true;
-  bool has_erasures_ = true;  // that are not done; looked at once at the start
+  bool has_erasures_ = true;  // or deletions, that are not done; looked at once at the start
 };
 
 }  // namespace tafel::broker

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "broker/deletion.hpp"
 #include "broker/query.hpp"
 #include "common/base/limits.hpp"
 #include "common/base/text.hpp"
@@ -65,6 +66,7 @@ Answer dispatch(Query& query, const Question& question, const Asker& asker) {
     return refusal(ErrorCode::forbidden,
                    fmt::format("{} may read nothing on the board {}", asker.actor, question.board));
   }
+  if (auto error = query.deletion_error()) return tl::unexpected(std::move(*error));
   const auto named =
       std::find_if(of_a_board.begin(), of_a_board.end(), [&](const Named& one) { return one.what == question.what; });
   if (named == of_a_board.end()) return refusal(ErrorCode::bad_request, question.what + " is not answered here");
@@ -95,6 +97,13 @@ std::optional<ErrorInfo> version_defect(const Head& head, Version version) {
     return error;
   }
   return std::nullopt;
+}
+
+std::optional<ErrorInfo> Query::deletion_error() {
+  const auto deletion = snapshot_.deletion(question_.board);
+  if (!deletion) return error_of(deletion.error());
+  if (!*deletion) return std::nullopt;
+  return deleted_error(question_.board, **deletion, rights_);
 }
 
 tl::expected<Head, ErrorInfo> Query::head() {

@@ -45,8 +45,11 @@ class Query {
   Answer touched();
 
   bool may_read_anything() const { return rights_.may_read_anything(); }
+  // The answer to every question about a board that was deleted; nullopt when it was not.
+  std::optional<ErrorInfo> deletion_error();
 
  private:
+  Answer deleted_boards(std::size_t count);
   tl::expected<Head, ErrorInfo> head();
   tl::expected<Moment, ErrorInfo> moment() { return moment(question_.at, question_.at_time); }
   tl::expected<Moment, ErrorInfo> moment(std::optional<Version> version, std::optional<TimeMs> time);

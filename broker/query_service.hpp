@@ -12,7 +12,7 @@
 // {"what": "cells",   "board", "path"?, "cursor"?}        → {"version","epoch","digest","cells":[[key, cell]…],"next"}
 // (cells: model/cell.cpp)
 // {"what": "log",     "board", "from"?, "to"?}            → {"version","events":[event map…],"next"}
-// {"what": "boards",  "after"?, "count"?}                 → {"boards":[{"board","version","time"}],"next"}
+// {"what": "boards",  "after"?, "count"?, "deleted"?}     → {"boards":[{"board","version","time"}],"next"}
 // {"what": "verify",  "board"}                            → {"board","version","events","cells","defects":[…]}
 // {"what": "context", "board", "request"}                 → the context as context::context_to_value gives it
 // {"what": "schema",  "board"}                            → {"version","schema","documents","completeness"}
@@ -22,7 +22,8 @@
 // for those who may not read everything. `next` is null at the end, else what to give as `cursor` (cells), `from` (log)
 // , `after` (boards) or `before`
 // (history) to read on. In place of "at", "from" and "to" of a version there may be "at_time", "from_time" and
-// "to_time". A board that was never written to is empty, at version 0. docs/protocol.md tells what the members are.
+// "to_time". A board that was never written to is empty, at version 0; one that was
+// deleted is the error `deleted` (but for `verify`). docs/protocol.md tells what the members are.
 #pragma once
 
 #include <deque>

@@ -29,7 +29,7 @@ const std::vector<Form>& forms() {
       {"diff", {"board", "path", "from", "to", "from_time", "to_time", "cursor"}},
       {"touched", {"board", "path", "actor", "from"}},
       {"suggestions", {"board", "path"}},
-      {"boards", {"after", "count"}},
+      {"boards", {"after", "count", "deleted"}},
       {"erasures", {"from", "board", "count"}},
       {"verify", {"board"}},
       {"context", {"board", "request"}},
@@ -166,6 +166,7 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
   question.after = reader.text("after");
   question.cursor = reader.text("cursor");
   question.detail = reader.flag("detail");
+  question.deleted = reader.flag("deleted");
   question.request = reader.any("request");
   const std::size_t count_max = question.what == "history" ? limits::history_page_max : limits::boards_page_max;
   if (question.count && (*question.count == 0 || *question.count > count_max)) {

@@ -28,6 +28,7 @@ struct Question {
   std::string after;
   std::string cursor;
   bool detail = false;
+  bool deleted = false;  // of `boards`: those that were deleted, in place of the others
   Value request;
 };
 

@@ -19,7 +19,9 @@ Value question_of(std::string_view what) {
 Result<Exit> run_boards(const Arguments& arguments, Output& output) {
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
-  const auto done = connection->ask_pages(question_of("boards"), "boards", "after",
+  Value question = question_of("boards");
+  if (arguments.has("deleted")) question.set("deleted", true);
+  const auto done = connection->ask_pages(question, "boards", "after",
                                           [&output](const Value& board) { return output.json_line(board); });
   if (!done) return tl::unexpected(done.error());
   return Exit::done;
@@ -79,9 +81,12 @@ const Command& boards_command() {
   static const Command command{
       .name = "boards",
       .summary = "list the boards",
-      .help = "Prints one board a line, as JSON: its id, its version, and the time (ms) of that version.",
+      .help =
+          "Prints one board a line, as JSON: its id, its version, and the time (ms) of that version. With --deleted "
+          "those\n"
+          "that were deleted: when and by whom, and whether all that they held is gone (done).",
       .positionals = {},
-      .options = {},
+      .options = {{"deleted", "", "those that were deleted"}},
       .run = run_boards};
   return command;
 }

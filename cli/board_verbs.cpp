@@ -1,11 +1,9 @@
 // `fork`, `merge`, `tag`, `tags`, `erase` and `erasures`: what is done to a whole board, or to its history.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <thread>
-
 #include "blackboard/store/erasure_ledger.hpp"
 #include "cli/connection.hpp"
+#include "cli/ledger.hpp"
 #include "cli/output.hpp"
 #include "cli/receipts.hpp"
 #include "cli/version_names.hpp"
@@ -15,20 +13,6 @@
 
 namespace tafel::cli {
 namespace {
-
-using std::chrono::milliseconds;
-
-// A delta of one such verb on its way.
-Result<Exit> send(Connection& connection, const Arguments& arguments, const std::string& board,
-                  sdk::DeltaBuilder& delta, Output& output) {
-  const auto confidence = confidence_of(arguments);
-  if (!confidence) return tl::unexpected(confidence.error());
-  if (*confidence) delta.confidence(**confidence);
-  delta.check(arguments.has("check"));
-  const auto receipt = connection.agent().apply(board, delta);
-  if (!receipt) return tl::unexpected(receipt.error());
-  return print_receipt(*receipt, delta.delta(), arguments.has("json"), output);
-}
 
 // --- fork, merge ---
 
@@ -68,7 +52,7 @@ Result<Exit> run_fork(const Arguments& arguments, Output& output) {
   if (auto named = look_up_name(*connection, *from); !named) return tl::unexpected(named.error());
   sdk::DeltaBuilder delta;
   delta.fork(from->board, from->version);
-  return send(*connection, arguments, *to, delta, output);
+  return send_delta(*connection, arguments, *to, delta, output);
 }
 
 Result<std::string> parent_of(Connection& connection, const std::string& fork) {
@@ -90,7 +74,7 @@ Result<Exit> run_merge(const Arguments& arguments, Output& output) {
   if (!parent) return tl::unexpected(parent.error());
   sdk::DeltaBuilder delta;
   delta.merge(fork->board, fork->version);
-  return send(*connection, arguments, *parent, delta, output);
+  return send_delta(*connection, arguments, *parent, delta, output);
 }
 
 // --- tag, tags ---
@@ -117,7 +101,7 @@ Result<Exit> run_tag(const Arguments& arguments, Output& output) {
     }
     delta.tag(name, version.value_or(0));
   }
-  return send(*connection, arguments, *board, delta, output);
+  return send_delta(*connection, arguments, *board, delta, output);
 }
 
 Result<Exit> run_tags(const Arguments& arguments, Output& output) {
@@ -144,34 +128,6 @@ Result<Exit> run_tags(const Arguments& arguments, Output& output) {
 
 // --- erase, erasures ---
 
-// All of the ledger that may be seen, and of one board where `board` is given.
-Result<List> erasures(Connection& connection, const std::optional<std::string>& board) {
-  List found;
-  Value question(Map{{"what", "erasures"}});
-  if (board) question.set("board", *board);
-  const auto read = connection.ask_pages(question, "erasures", "from", [&](const Value& erasure) -> Result<void> {
-    found.push_back(erasure);
-    return {};
-  });
-  if (!read) return tl::unexpected(read.error());
-  return found;
-}
-
-bool is_done(const Value& erasure) { return erasure.find("done") != nullptr && *erasure.find("done") == Value(true); }
-
-// Erasing is done when nothing is left in the log; until then it is told as pending.
-Result<bool> wait_until_done(Connection& connection, const std::string& board) {
-  constexpr milliseconds pause{20};
-  const auto end = std::chrono::steady_clock::now() + connection.patience(std::chrono::seconds(30));
-  while (true) {
-    const auto ledger = erasures(connection, board);
-    if (!ledger) return tl::unexpected(ledger.error());
-    if (std::all_of(ledger->begin(), ledger->end(), is_done)) return true;
-    if (std::chrono::steady_clock::now() >= end) return false;
-    std::this_thread::sleep_for(pause);
-  }
-}
-
 Result<Exit> run_erase(const Arguments& arguments, Output& output) {
   const auto board = arguments.board(0);
   const auto path = arguments.path(1);
@@ -181,7 +137,7 @@ Result<Exit> run_erase(const Arguments& arguments, Output& output) {
   if (!connection) return tl::unexpected(connection.error());
   sdk::DeltaBuilder delta;
   delta.erase(**path);
-  const auto sent = send(*connection, arguments, *board, delta, output);
+  const auto sent = send_delta(*connection, arguments, *board, delta, output);
   if (!sent || *sent != Exit::done || arguments.has("check")) return sent;
   const auto done = wait_until_done(*connection, *board);
   if (!done) return tl::unexpected(done.error());
@@ -214,7 +170,7 @@ Result<Exit> run_erasures(const Arguments& arguments, Output& output) {
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
   if (arguments.has("export")) return export_erasures(*connection, output);
-  const auto ledger = erasures(*connection, board);
+  const auto ledger = read_ledger(*connection, board);
   if (!ledger) return tl::unexpected(ledger.error());
   for (const Value& erasure : *ledger) {
     const Value* version = erasure.find("version");

@@ -62,6 +62,7 @@ const Command& tag_command();
 const Command& tags_command();
 const Command& erase_command();
 const Command& erasures_command();
+const Command& delete_command();
 const Command& boards_command();
 const Command& verify_command();
 const Command& context_command();

@@ -5,6 +5,7 @@
 #include "cli/output.hpp"
 #include "cli/version_names.hpp"
 #include "cli/words.hpp"
+#include "common/model/utc.hpp"
 
 namespace tafel::cli {
 namespace {
@@ -32,7 +33,7 @@ std::string lines_of(const Value& words, std::string_view list, std::string_view
 std::string in_lines(const Value& revision) {
   const Value* time = revision.find("time");
   std::string text = fmt::format("version {}  {}  {}  {}", short_json(revision.find("version")),
-                                 in_words(time == nullptr ? 0 : time->as_int64().value_or(0)),
+                                 utc_text(time == nullptr ? 0 : time->as_int64().value_or(0)),
                                  text_of(revision, "actor"), text_of(revision, "path"));
   const std::string op = text_of(revision, "op");
   if (!op.empty()) text += fmt::format("  {} {}", op, text_of(revision, "outcome"));

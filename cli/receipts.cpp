@@ -15,6 +15,22 @@ Result<std::optional<Confidence>> confidence_of(const Arguments& arguments) {
   return fail(Fault::bad_config, "--confidence is one of guess, inferred, stated, confirmed, verified");
 }
 
+Result<Receipt> receipt_for(Connection& connection, const Arguments& arguments, const std::string& board,
+                            sdk::DeltaBuilder& delta) {
+  const auto confidence = confidence_of(arguments);
+  if (!confidence) return tl::unexpected(confidence.error());
+  if (*confidence) delta.confidence(**confidence);
+  delta.check(arguments.has("check"));
+  return connection.agent().apply(board, delta);
+}
+
+Result<Exit> send_delta(Connection& connection, const Arguments& arguments, const std::string& board,
+                        sdk::DeltaBuilder& delta, Output& output) {
+  const auto receipt = receipt_for(connection, arguments, board, delta);
+  if (!receipt) return tl::unexpected(receipt.error());
+  return print_receipt(*receipt, delta.delta(), arguments.has("json"), output);
+}
+
 Result<Exit> print_receipt(const Receipt& receipt, const Delta& delta, bool as_json, Output& output) {
   if (as_json) {
     if (auto printed = output.json_line(codec::receipt_to_value(receipt)); !printed)

@@ -20,7 +20,7 @@ const std::vector<const Command*>& commands() {
       &dismiss_command(), &boards_command(), &verify_command(),   &context_command(),     &stat_command(),
       &schema_command(),  &fork_command(),   &merge_command(),    &tag_command(),         &tags_command(),
       &retain_command(),  &erase_command(),  &erasures_command(), &backup_command(),      &compact_command(),
-      &export_command(),  &import_command()};
+      &export_command(),  &import_command(), &delete_command()};
   return all;
 }
 
@@ -46,7 +46,8 @@ Exit exit_of(const Failure& failure, const Command* command) {
     case Fault::full:
     case Fault::busy:
     case Fault::locked:
-    case Fault::refused: tell(failure.message); return Exit::refused;
+    case Fault::refused:
+    case Fault::deleted: tell(failure.message); return Exit::refused;
   }
   return Exit::refused;
 }

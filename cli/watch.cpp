@@ -18,9 +18,9 @@ namespace tafel::cli {
 namespace {
 
 constexpr const char* help_text =
-    R"(Prints one change a line, as JSON, until it is stopped (Ctrl-C: exit code 0): version, time, actor,
-path, kind, and the value after the change or that it is gone. With PATH only what lies at or below
-it. A version may hold several changes.)";
+    R"(Prints one change a line, as JSON, until it is stopped (Ctrl-C) or the board is deleted, both exit code 0:
+version, time, actor, path, kind, and the value after the change or that it is gone. With PATH only
+what lies at or below it. A version may hold several changes.)";
 
 // Ctrl-C and a polite kill, as something to poll. Made before the first thread, which then inherits that they are
 // blocked.
@@ -64,6 +64,9 @@ class ChangePrinter {
       case sdk::BoardEvent::Type::resync:
         return finish(fail(Fault::refused, fmt::format("the history up to version {} is gone: changes would be missing",
                                                        event.version)));
+      case sdk::BoardEvent::Type::deleted:
+        tell(fmt::format("the board was deleted at version {}", event.version));
+        return finish({});
     }
   }
 

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "common/codec/json.hpp"
+#include "common/model/utc.hpp"
 
 namespace tafel::cli {
 namespace {
@@ -111,15 +112,6 @@ std::string source_words(const Value& source) {
 
 }  // namespace
 
-std::string in_words(TimeMs time) {
-  const TimeMs days = time / ms_per_day - (time % ms_per_day < 0 ? 1 : 0);
-  const TimeMs rest = time - days * ms_per_day;
-  const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(days))};
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), rest / 3'600'000,
-                     rest / 60'000 % 60, rest / 1000 % 60, rest % 1000);
-}
-
 Result<TimeMs> time_from(std::string_view text, std::string_view name) {
   TimeMs time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
@@ -143,7 +135,7 @@ std::string who_said(const Value& words) {
   std::string text = fmt::format("{} by {}", text_of(words, "confidence"), text_of(words, "actor"));
   if (const Value* version = words.find("version")) text += fmt::format(", version {}", short_json(version));
   if (const Value* time = words.find("time"); time != nullptr && time->as_int64()) {
-    text += ", " + in_words(*time->as_int64());
+    text += ", " + utc_text(*time->as_int64());
   }
   if (const Value* source = words.find("source")) text += source_words(*source);
   return text;

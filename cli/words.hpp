@@ -11,8 +11,6 @@
 
 namespace tafel::cli {
 
-// "2026-11-30T09:30:00.250Z".
-std::string in_words(TimeMs time);
 // A time as ISO 8601 (UTC where it names no zone) or as milliseconds since 1970; Fault::bad_config with `name` in the
 // message when it is neither.
 Result<TimeMs> time_from(std::string_view text, std::string_view name);

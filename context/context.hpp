@@ -66,7 +66,7 @@ struct Context {
 };
 
 struct ContextError {
-  std::string code;     // "over_budget", "bad_path", "bad_request"
+  std::string code;     // "over_budget", "bad_path", "bad_request"; from a mirror also "deleted"
   std::string message;  // says what would fit
   std::size_t needed_tokens = 0;
 };

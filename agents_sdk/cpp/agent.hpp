@@ -85,6 +85,7 @@ class DeltaBuilder {
   DeltaBuilder& untag(std::string_view name);
   // How much of the history of the board is kept; nullopt: as the server's default says.
   DeltaBuilder& retain(const std::optional<Retention>& retention);
+  DeltaBuilder& delete_board();  // with its history, for good; its name is not used again
   const Delta& delta() const { return delta_; }
 
  private:
@@ -115,11 +116,12 @@ class Ticket {
 // holds its BoardHandle or Agent keeps it alive until unwatch.
 struct BoardEvent {
   enum class Type : std::uint8_t {
-    change,  // one version: `event`
-    live,    // caught up with the server's head at `version`; may come without a `lost` before it
-    resync,  // history was gone or copies differed: the mirror was read again; versions up to `version` came as one
-             // snapshot
-    lost,    // the connection is gone; it is being made again
+    change,   // one version: `event`
+    live,     // caught up with the server's head at `version`; may come without a `lost` before it
+    resync,   // history was gone or copies differed: the mirror was read again; versions up to `version` came as one
+              // snapshot
+    lost,     // the connection is gone; it is being made again
+    deleted,  // the board was deleted by `version`; nothing comes after this. Earlier versions may be left out
   };
   Type type = Type::change;
   Version version = 0;
@@ -138,6 +140,8 @@ class BoardHandle {
   virtual const std::string& id() const = 0;
   virtual Version version() const = 0;  // of the mirror
   virtual Sum128 digest() const = 0;
+  // The version by which the board was deleted: the mirror is empty then, for ever. nullopt: it is there.
+  virtual std::optional<Version> deleted() const = 0;
   virtual std::uint64_t resyncs() const = 0;  // since joining; 0 unless history was trimmed or a copy broke
   // The mirror's cells as they are now, for ever. Costs nothing unless it is still held when the next version comes
   // (then one copy).
@@ -147,7 +151,8 @@ class BoardHandle {
   // How much of what the schema requires is there, as the newest version tells it; nullopt where nothing is required.
   // Asks the server where the newest event did not tell it, as just after joining.
   virtual Result<std::optional<Completeness>> completeness() const = 0;
-  // Waits until the mirror has at least `version` (read your writes: pass receipt.version).
+  // Waits until the mirror has at least `version` (read your writes: pass receipt.version). Fault::deleted when there
+  // will be no such version.
   virtual Result<void> wait_for(Version version, milliseconds timeout) = 0;
 
   virtual Ticket submit(const DeltaBuilder& delta) = 0;          // returns at once
@@ -163,7 +168,7 @@ class BoardHandle {
   virtual std::uint64_t watch(Watcher watcher) = 0;
   // No call begins afterwards. Waits for the one that is running, unless the watcher itself asks.
   virtual void unwatch(std::uint64_t number) = 0;
-  // Assembles the bounded context from the mirror. The error says what would fit.
+  // Assembles the bounded context from the mirror. The error says what would fit; `deleted` where the board is gone.
   virtual tl::expected<context::Context, context::ContextError> context(const context::Request& request) const = 0;
 };
 
@@ -184,7 +189,8 @@ class Agent {
   virtual Ticket submit(const std::string& board, const DeltaBuilder& delta) = 0;
   virtual Ticket submit(const Delta& delta) = 0;
   virtual Result<Receipt> apply(const std::string& board, const DeltaBuilder& delta) = 0;
-  // Follows a board: reads a snapshot, subscribes from it, and returns when the mirror is live.
+  // Follows a board: reads a snapshot, subscribes from it, and returns when the mirror is live. Fault::deleted where it
+  // was deleted.
   virtual Result<std::shared_ptr<BoardHandle>> join(const std::string& board) = 0;
   // A raw stream of versions from `from` + 1 on, without a mirror, for tools. `paths` empty: everything. Waits until
   // the server has taken or refused the subscription. Where history is gone, the watcher is told `resync` and the
@@ -192,8 +198,8 @@ class Agent {
   virtual Result<std::uint64_t> follow(const std::string& board, Version from, std::vector<std::string> paths,
                                        Watcher watcher) = 0;
   virtual void unfollow(std::uint64_t number) = 0;
-  // A question to the query service (broker/query_service.hpp lists them); the answer's body. Fault::refused carries
-  // the error's text.
+  // A question to the query service (broker/query_service.hpp lists them); the answer's body. Fault::refused (or
+  // Fault::deleted, of a board that was) carries the error's text.
   virtual Result<Value> query(const Value& body, milliseconds timeout = milliseconds(10000)) = 0;
   virtual std::size_t outbox_size() const = 0;  // deltas without a receipt yet
   virtual bool connected() const = 0;

@@ -57,6 +57,13 @@ Mirror::Next BoardFeed::epoch_is(const std::string& epoch) {
   return put_in(0, [&](auto&) { return mirror_.epoch_is(epoch); });
 }
 
+Mirror::Next BoardFeed::deleted(Version version, std::string message) {
+  return put_in(0, [&](auto& told) {
+    ending_ = std::move(message);
+    return mirror_.deleted(version, told);
+  });
+}
+
 void BoardFeed::lost() {
   put_in(0, [&](auto& told) {
     mirror_.lost(told);
@@ -74,7 +81,7 @@ void BoardFeed::refuse(Failure failure) {
 
 void BoardFeed::tell(const BoardEvent& event, std::size_t bytes) {
   for (Tap& tap : taps_) {
-    if (event.type == BoardEvent::Type::resync) {
+    if (event.type == BoardEvent::Type::resync || event.type == BoardEvent::Type::deleted) {
       tap.behind = false;  // the versions between are not to be had one by one; this must not be missed
       tap.last = event.version;
       tap.queue->push(event, bytes);
@@ -130,6 +137,21 @@ Sum128 BoardFeed::digest() const {
   return mirror_.board().digest();
 }
 
+std::optional<Version> BoardFeed::deleted() const {
+  const std::lock_guard lock(mutex_);
+  return mirror_.deleted();
+}
+
+std::optional<std::string> BoardFeed::ending() const {
+  const std::lock_guard lock(mutex_);
+  return mirror_.deleted() ? std::optional(ending_words()) : std::nullopt;
+}
+
+std::string BoardFeed::ending_words() const {
+  if (!ending_.empty()) return ending_;
+  return fmt::format("the board {} was deleted at version {}", id_, mirror_.version());
+}
+
 std::uint64_t BoardFeed::resyncs() const {
   const std::lock_guard lock(mutex_);
   return mirror_.resyncs();
@@ -157,8 +179,10 @@ std::optional<Value> BoardFeed::get(const Path& path, TimeMs now) const {
 
 Result<void> BoardFeed::wait_for(Version version, milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  const bool ended = changed_.wait_for(lock, bounded(timeout), [&] { return closed_ || mirror_.version() >= version; });
+  const bool ended = changed_.wait_for(lock, bounded(timeout),
+                                       [&] { return closed_ || mirror_.version() >= version || mirror_.deleted(); });
   if (mirror_.version() >= version) return {};
+  if (mirror_.deleted()) return fail(Fault::deleted, ending_words());
   if (ended)
     return fail(Fault::closed,
                 fmt::format("the agent was closed before the mirror of {} had version {}", id_, version));
@@ -168,8 +192,10 @@ Result<void> BoardFeed::wait_for(Version version, milliseconds timeout) {
 
 Result<void> BoardFeed::wait_live(milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, bounded(timeout), [&] { return closed_ || refusal_ || mirror_.is_live(); });
+  changed_.wait_for(lock, bounded(timeout),
+                    [&] { return closed_ || refusal_ || mirror_.is_live() || mirror_.deleted(); });
   if (mirror_.is_live()) return {};
+  if (mirror_.deleted()) return fail(Fault::deleted, ending_words());
   if (refusal_) return tl::unexpected<Failure>(*refusal_);
   if (closed_) return fail(Fault::closed, fmt::format("the agent was closed before it had joined {}", id_));
   return fail(Fault::unreachable, fmt::format("no copy of {} that is up to date within {} ms", id_, timeout.count()));

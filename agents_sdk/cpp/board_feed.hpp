@@ -36,6 +36,8 @@ class BoardFeed {
   Mirror::Next live(Version version);
   Mirror::Next history_gone();
   Mirror::Next epoch_is(const std::string& epoch);
+  // The server says that the board was deleted, by that version, in these words.
+  Mirror::Next deleted(Version version, std::string message);
   void lost();
   // The board cannot be followed (no right to read it, …). Ends the waiting of `wait_live`.
   void refuse(Failure failure);
@@ -56,6 +58,9 @@ class BoardFeed {
   // For the host's threads.
   Version version() const;
   Sum128 digest() const;
+  std::optional<Version> deleted() const;
+  // That the board was deleted, in the server's words or our own; nullopt: it is there.
+  std::optional<std::string> ending() const;
   std::uint64_t resyncs() const;
   std::optional<Completeness> completeness() const;  // as the newest event told it
   std::string epoch() const;
@@ -81,6 +86,7 @@ class BoardFeed {
   Mirror::Next put_in(std::size_t bytes, Input input);
   void tell(const BoardEvent& event, std::size_t bytes);
   Tap* find(std::uint64_t number);
+  std::string ending_words() const;
 
   const std::string id_;
   mutable std::mutex mutex_;  // guards all below: readers want the state as it is, not a queue of what became of it
@@ -88,6 +94,7 @@ class BoardFeed {
   Mirror mirror_;
   std::vector<Tap> taps_;
   std::optional<Failure> refusal_;
+  std::string ending_;  // what the server said of the deletion; empty: nothing
   bool closed_ = false;
 };
 

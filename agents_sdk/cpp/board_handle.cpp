@@ -111,6 +111,7 @@ void JoinedBoard::unwatch(std::uint64_t number) {
 }
 
 tl::expected<context::Context, context::ContextError> JoinedBoard::context(const context::Request& request) const {
+  if (auto ending = feed_->ending()) return tl::unexpected(context::ContextError{"deleted", std::move(*ending)});
   return context::assemble(id(), *snapshot(), wall_now(), Rights::everything(), request);
 }
 

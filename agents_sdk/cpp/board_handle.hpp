@@ -20,6 +20,7 @@ class JoinedBoard final : public BoardHandle {
   const std::string& id() const override { return feed_->id(); }
   Version version() const override { return feed_->version(); }
   Sum128 digest() const override { return feed_->digest(); }
+  std::optional<Version> deleted() const override { return feed_->deleted(); }
   std::uint64_t resyncs() const override { return feed_->resyncs(); }
   std::shared_ptr<const blackboard::Board> snapshot() const override { return feed_->snapshot(); }
   std::optional<Value> get(std::string_view path) const override;

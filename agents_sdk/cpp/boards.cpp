@@ -47,6 +47,7 @@ void Boards::handle(const Channel::Received& received, std::int64_t now) {
   BoardFeed& board = *followed->board;
   if (message.type == codec::message::subscribed) {
     followed->confirmed = true;
+    if (followed->is_gone) return act(*followed, board.history_gone(), now);  // another store has it
     act(*followed, board.epoch_is(text_of(message.body, "epoch")), now);
   } else if (message.type == codec::message::resync) {
     act(*followed, board.history_gone(), now);
@@ -69,7 +70,8 @@ void Boards::tick(std::int64_t now) {
     if (followed.ask != 0 && !followed.confirmed && now - followed.asked_at >= limits::resend_ms) followed.ask = 0;
     if (followed.ask != 0 || followed.page != 0 || now < followed.not_before) continue;
     const BoardFeed::Standing standing = followed.board->standing();
-    if (standing.phase == Mirror::Phase::reading) {
+    if (standing.phase == Mirror::Phase::ended) continue;
+    if (standing.phase == Mirror::Phase::reading && !followed.is_gone) {
       ask_page(followed, standing.cursor);
     } else if (feed_.open()) {
       subscribe(followed, standing.position, now);
@@ -138,6 +140,8 @@ void Boards::page_came(const std::string& board, std::uint64_t number, Result<Va
   Followed& followed = at->second;
   followed.page = 0;
   auto page = answer.and_then(page_from_value);
+  followed.is_gone = !page && page.error().fault == Fault::deleted;
+  if (followed.is_gone) return;
   if (page) return act(followed, followed.board->page(std::move(*page)), now_);
   // A cursor may have become worthless; the first page always stands for itself.
   act(followed, followed.board->history_gone(), now_);
@@ -155,6 +159,10 @@ void Boards::refused(const codec::Message& message, std::int64_t now) {
   followed.confirmed = false;
   wait_out(followed, now);
   if (!error || error->retryable) return;
+  if (error->code == ErrorCode::deleted) {
+    const Version last = std::max(followed.board->standing().position, deleted_version(*error));
+    return act(followed, followed.board->deleted(last, error->message), now);
+  }
   // Our version is above the server's head: this copy is of another store.
   if (error->code == ErrorCode::future_base) return act(followed, followed.board->history_gone(), now);
   if (followed.board->standing().has_copy) return;  // it was followed before, and may be again
@@ -167,6 +175,7 @@ void Boards::act(Followed& followed, Mirror::Next next, std::int64_t now) {
   followed.confirmed = false;
   followed.page = 0;
   if (next == Mirror::Next::resubscribe || followed.board->standing().broken_in_a_row > 1) wait_out(followed, now);
+  followed.is_gone = false;
   if (next == Mirror::Next::resubscribe || !was_asked) return;
   const codec::Message message{std::string(codec::message::unsubscribe), feed_.new_id(),
                                Map{{"board", followed.board->id()}}};

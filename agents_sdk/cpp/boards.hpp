@@ -44,6 +44,7 @@ class Boards {
     std::uint64_t page = 0;  // number of the page that was asked for; 0: none
     std::int64_t not_before = 0;
     std::int64_t wait_ms = 0;
+    bool is_gone = false;  // a page said that the board was deleted; the feed will tell by which version
   };
 
   void connection_ended();

@@ -42,6 +42,10 @@ Result<Change> cell_from(const Value& item) {
 
 }  // namespace
 
+Fault fault_of(const ErrorInfo& error) { return error.code == ErrorCode::deleted ? Fault::deleted : Fault::refused; }
+
+Version deleted_version(const ErrorInfo& error) { return error.found ? number(*error.found).value_or(0) : 0; }
+
 std::string text_of(const Value& body, std::string_view member) {
   const Value* found = body.find(member);
   const auto* text = found == nullptr ? nullptr : found->get_if<std::string>();

@@ -7,8 +7,14 @@
 #include <vector>
 
 #include "agents_sdk/cpp/mirror.hpp"
+#include "common/model/receipt.hpp"
 
 namespace tafel::sdk {
+
+// The fault by which a host is told of an error that the server answered.
+Fault fault_of(const ErrorInfo& error);
+// By which version a board was deleted, as the error says; 0 when it does not.
+Version deleted_version(const ErrorInfo& error);
 
 // A member of a map; empty, or nullopt, when it is not there or of another type.
 std::string text_of(const Value& body, std::string_view member);

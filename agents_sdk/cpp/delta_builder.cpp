@@ -173,6 +173,11 @@ DeltaBuilder& DeltaBuilder::retain(const std::optional<Retention>& retention) {
   return add_valued(Verb::retain, retention_path, retention ? codec::retention_to_value(*retention) : Value());
 }
 
+DeltaBuilder& DeltaBuilder::delete_board() {
+  add_op(Verb::delete_board, board_path);
+  return *this;
+}
+
 Op& DeltaBuilder::add_op(Verb verb, std::string_view path) {
   Op& op = delta_.ops.emplace_back();
   op.verb = verb;

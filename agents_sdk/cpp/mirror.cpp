@@ -45,7 +45,7 @@ Mirror::Next Mirror::page(Page page, std::vector<BoardEvent>& told) {
 }
 
 Mirror::Next Mirror::event(const std::shared_ptr<const codec::FeedEvent>& event, std::vector<BoardEvent>& told) {
-  if (phase_ == Phase::reading || event->version <= position()) return Next::go_on;
+  if (phase_ == Phase::reading || phase_ == Phase::ended || event->version <= position()) return Next::go_on;
   if (event->version > position() + 1) return Next::resubscribe;
   if (phase_ == Phase::replaying) return replay(*event, told);
   blackboard::Board& board = writable();
@@ -59,11 +59,11 @@ Mirror::Next Mirror::event(const std::shared_ptr<const codec::FeedEvent>& event,
   BoardEvent change = told_of(BoardEvent::Type::change, event->version);
   change.event = event;
   told.push_back(std::move(change));
-  return Next::go_on;
+  return takes_board(event->changes) ? end(event->version, told) : Next::go_on;
 }
 
 Mirror::Next Mirror::live(Version version, std::vector<BoardEvent>& told) {
-  if (phase_ == Phase::reading) return Next::go_on;
+  if (phase_ == Phase::reading || phase_ == Phase::ended) return Next::go_on;
   if (version > position()) return Next::resubscribe;
   if (phase_ != Phase::following || live_) return Next::go_on;
   live_ = true;
@@ -76,10 +76,14 @@ void Mirror::lost(std::vector<BoardEvent>& told) {
   told.push_back(told_of(BoardEvent::Type::lost, version()));
 }
 
-Mirror::Next Mirror::history_gone() { return read_anew(); }
+Mirror::Next Mirror::history_gone() { return phase_ == Phase::ended ? Next::end : read_anew(); }
+
+Mirror::Next Mirror::deleted(Version version, std::vector<BoardEvent>& told) {
+  return phase_ == Phase::ended ? Next::end : end(version, told);
+}
 
 Mirror::Next Mirror::epoch_is(const std::string& epoch) {
-  if (epoch_.empty() || epoch == epoch_) return Next::go_on;
+  if (epoch_.empty() || epoch == epoch_ || phase_ == Phase::ended) return Next::go_on;
   return read_anew();
 }
 
@@ -105,10 +109,23 @@ Mirror::Next Mirror::read_anew() {
 }
 
 Mirror::Next Mirror::replay(const codec::FeedEvent& event, std::vector<BoardEvent>& told) {
+  if (takes_board(event.changes)) return end(event.version, told);
   building_.apply(event.version, event.changes);
   completeness_ = event.completeness;
   if (event.version < exact_from_) return Next::go_on;
   return fits(building_, event.digest) ? publish(told) : broken();
+}
+
+// An empty copy, at the version of the deletion, takes the place of what readers saw.
+Mirror::Next Mirror::end(Version version, std::vector<BoardEvent>& told) {
+  copy_ = std::make_shared<Copy>();
+  copy_->board.set_version(version);
+  building_ = {};
+  completeness_.reset();
+  phase_ = Phase::ended;
+  live_ = false;
+  told.push_back(told_of(BoardEvent::Type::deleted, version));
+  return Next::end;
 }
 
 // What was built is exact: it takes the place of the copy that readers see.

@@ -29,12 +29,14 @@ class Mirror {
     reading,    // pages: ask for the one after cursor()
     replaying,  // all pages are there: subscribe from position()
     following,  // exact
+    ended,      // the board was deleted
   };
   // What an input did to the link's duties.
   enum class Next : std::uint8_t {
     go_on,
     resubscribe,  // something is missing: subscribe again from position()
     read_anew,    // the copy is worthless: phase is `reading` again
+    end,          // the board was deleted: phase is `ended`, nothing more comes
   };
   struct Page {
     Version version = 0;
@@ -55,16 +57,21 @@ class Mirror {
   void lost(std::vector<BoardEvent>& told);
   // The versions after position() are not in the log any more.
   Next history_gone();
+  // The server says that the board was deleted, by that version.
+  Next deleted(Version version, std::vector<BoardEvent>& told);
   // The epoch of the store that answers now.
   Next epoch_is(const std::string& epoch);
 
   Phase phase() const { return phase_; }
   const Value& cursor() const { return cursor_; }
-  Version position() const { return phase_ == Phase::following ? version() : building_.version(); }
+  Version position() const { return is_readable() ? version() : building_.version(); }
   // Exact and caught up with what the server had at that time.
   bool is_live() const { return phase_ == Phase::following && live_; }
   // Copies that did not fit their digest, one after the other: reason to wait before reading anew.
   std::size_t broken_in_a_row() const { return broken_in_a_row_; }
+
+  // By which version the board was deleted.
+  std::optional<Version> deleted() const { return phase_ == Phase::ended ? std::optional(version()) : std::nullopt; }
 
   // What readers see: the last exact copy. Empty before the first.
   bool has_copy() const { return has_copy_; }
@@ -83,7 +90,9 @@ class Mirror {
     mutable std::atomic<std::uint32_t> readers{0};  // snapshots held, released on other threads
   };
 
+  bool is_readable() const { return phase_ == Phase::following || phase_ == Phase::ended; }
   Next read_anew();
+  Next end(Version version, std::vector<BoardEvent>& told);
   Next replay(const codec::FeedEvent& event, std::vector<BoardEvent>& told);
   Next publish(std::vector<BoardEvent>& told);
   blackboard::Board& writable();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents_sdk/cpp/bodies.hpp"
 #include "common/codec/receipt_codec.hpp"
 
 namespace tafel::sdk {
@@ -37,7 +38,7 @@ void Queries::handle(const codec::Message& message, std::int64_t now) {
     open.sent = false;
     return;
   }
-  end(at, fail(Fault::refused, fmt::format("{}: {}", name_of(error->code), error->message)));
+  end(at, fail(fault_of(*error), fmt::format("{}: {}", name_of(error->code), error->message)));
 }
 
 void Queries::tick(Channel& channel, std::int64_t now) {

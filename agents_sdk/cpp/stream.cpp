@@ -92,7 +92,9 @@ void Stream::take(std::vector<codec::FeedEvent> events, std::size_t bytes, std::
     position_ = event.version;
     BoardEvent change = told_of(BoardEvent::Type::change, position_);
     change.event = std::make_shared<const codec::FeedEvent>(std::move(event));
+    const bool ends = takes_board(change.event->changes) && !options_.home;  // a mirror tells its watchers itself
     options_.queue->push(std::move(change), share);
+    if (ends) return tell_deleted();
   }
   if (options_.home && !options_.home->still_behind(options_.number, position_)) finish();
 }
@@ -111,8 +113,12 @@ void Stream::refused(const codec::Message& message, std::int64_t now) {
   const auto error = codec::error_from_value(message.body);
   if (!error || error->retryable) return;
   if (options_.started) {
-    started(fail(Fault::refused, fmt::format("{}: {}", name_of(error->code), error->message)));
+    started(fail(fault_of(*error), fmt::format("{}: {}", name_of(error->code), error->message)));
     return finish();
+  }
+  if (error->code == ErrorCode::deleted && !options_.home) {
+    position_ = std::max(position_, deleted_version(*error));
+    return tell_deleted();
   }
   if (error->code == ErrorCode::future_base) begin_at(0, now);  // another store
 }
@@ -139,6 +145,11 @@ void Stream::subscribe_anew(std::int64_t now) {
 void Stream::tell_lost() {
   if (std::exchange(live_, false) && !options_.home)
     options_.queue->push(told_of(BoardEvent::Type::lost, position_), 0);
+}
+
+void Stream::tell_deleted() {
+  options_.queue->push(told_of(BoardEvent::Type::deleted, position_), 0);
+  finish();
 }
 
 void Stream::started(Result<void> result) {

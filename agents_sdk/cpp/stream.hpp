@@ -52,6 +52,7 @@ class Stream {
   void begin_at(Version version, std::int64_t now);
   void subscribe_anew(std::int64_t now);
   void tell_lost();
+  void tell_deleted();
   void started(Result<void> result);
 
   std::unique_ptr<Channel> channel_;

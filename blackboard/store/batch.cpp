@@ -6,6 +6,7 @@
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/cell_writer.hpp"
+#include "blackboard/store/deletions.hpp"
 #include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/trim.hpp"
@@ -49,6 +50,8 @@ Result<std::optional<KnownReceipt>> StoreBatch::known_receipt(const std::string&
   const auto found = kept(find_receipt(*kv_, record, actor, delta_id));
   if (!found) return tl::unexpected(found.error());
   if (!*found) return std::nullopt;
+  // The events that older receipts are made from are on their way out.
+  if (record.deleted > 0 && (*found)->version != record.deleted) return std::nullopt;
   return kept(remade(record.number, **found, actor, delta_id));
 }
 
@@ -68,6 +71,7 @@ Result<Trimmed> StoreBatch::trim(const std::string& board, const TrimGoal& goal)
   kv_->use_reserve(true);
   const auto at = open(board);
   if (!at) return tl::unexpected(at.error());
+  if ((*at)->record.deleted > 0) return Trimmed{0, (*at)->record.head.floor, true};  // the purge takes everything
   auto trimmed = kept(store::trim(*kv_, log_, (*at)->record, epoch_, goal));
   if (!trimmed || trimmed->events == 0) return trimmed;
   (*at)->is_changed = true;
@@ -79,6 +83,7 @@ Result<bool> StoreBatch::sweep_pins(const std::string& board, SweepProgress& pro
   kv_->use_reserve(true);
   const auto at = open(board);
   if (!at) return tl::unexpected(at.error());
+  if ((*at)->record.deleted > 0) return false;
   const auto more = kept(store::sweep_pins(*kv_, log_, (*at)->record, progress, count));
   if (more && *more) (*at)->is_changed = true;
   return more;
@@ -136,6 +141,7 @@ Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count, con
   for (const auto& [id, keys] : cells) {
     const auto board = open(id);
     if (!board) return tl::unexpected(board.error());
+    if ((*board)->record.deleted > 0) continue;
     const conflict::Stamp stamp{blackboard::system_actor, epoch_, std::max(now, (*board)->record.head.time),
                                 new_salt()};
     auto judgement = blackboard::expire((*board)->view, keys, stamp.now);
@@ -160,13 +166,17 @@ Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& 
                                     [](const Change& change) { return change.image.has_value(); });
   kv_->use_reserve(removes);
   auto event = kept(write_event(**board, delta, judgement, stamp));
-  if (!event || delta.id.empty()) return event;
-  ReceiptRecord receipt;
-  receipt.payload_hash = delta.payload_hash;
-  receipt.version = event->version;
-  const auto remembered =
-      kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), event->time));
-  if (!remembered) return tl::unexpected(remembered.error());
+  if (!event) return event;
+  if (!delta.id.empty()) {
+    ReceiptRecord receipt;
+    receipt.payload_hash = delta.payload_hash;
+    receipt.version = event->version;
+    const auto remembered =
+        kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), event->time));
+    if (!remembered) return tl::unexpected(remembered.error());
+  }
+  if (!takes_board(*event)) return event;
+  if (auto buried = kept(bury(**board, *event)); !buried) return tl::unexpected(buried.error());
   return event;
 }
 
@@ -230,8 +240,8 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
   const BoardRecord& above = (*from)->record;
   const auto is_kept = kept((*from)->line.keeps(version, above.head));
   if (!is_kept) return tl::unexpected(is_kept.error());
-  const bool is_possible =
-      record.head.version == 0 && version > 0 && *is_kept && (*from)->line.depth() < limits::forks_depth_max;
+  const bool is_possible = record.head.version == 0 && above.deleted == 0 && version > 0 && *is_kept &&
+                           (*from)->line.depth() < limits::forks_depth_max;
   if (!is_possible) return false;
   const auto event = kept((*from)->line.event(version));
   if (!event) return tl::unexpected(event.error());
@@ -251,10 +261,13 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
 Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                                       const conflict::Stamp& stamp) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
+  TAFEL_CHECK(board.record.deleted == 0, "nothing is written to a board that was deleted");
   if (auto numbered = give_number(delta.board, board); !numbered) return tl::unexpected(numbered.error());
   BoardRecord& record = board.record;
   board.is_changed = true;
-  const auto placed = write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
+  const auto placed = takes_board(judgement.changes)
+                          ? place_deletion(record.head)
+                          : write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
   if (!placed) return tl::unexpected(placed.error());
   Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
   const std::string encoded = codec::encode_event(event);
@@ -290,12 +303,6 @@ Result<KnownReceipt> StoreBatch::remade(BoardNumber number, const ReceiptRecord&
   if ((*event)->actor != actor || (*event)->delta_id != delta_id)
     return broken("the receipt leads to the event of another delta");
   return KnownReceipt{record.payload_hash, blackboard::receipt_of(**event, epoch_)};
-}
-
-template <class T>
-Result<T> StoreBatch::kept(Result<T> result) {
-  if (!result && !failure_) failure_ = result.error();
-  return result;
 }
 
 }  // namespace tafel::store

@@ -16,6 +16,7 @@ class StoreBatch final : public Batch {
       : kv_(std::move(kv)), log_(*kv_), epoch_(epoch), random_(random) {}
 
   Result<Head> head(const std::string& board) override;
+  Result<std::optional<Deletion>> deletion(const std::string& board) override;
   const conflict::BoardView& view(const std::string& board) override;
   std::optional<Failure> failure() const override { return failure_; }
   Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
@@ -51,6 +52,7 @@ class StoreBatch final : public Batch {
   Result<OpenBoard*> open(const std::string& board);
   Result<void> give_number(const std::string& id, OpenBoard& board);
   Result<void> renew_line(const std::string& id, OpenBoard& board);
+  Result<void> bury(OpenBoard& board, const Event& event);
   Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
                             const conflict::Stamp& stamp);
   Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,
@@ -59,7 +61,10 @@ class StoreBatch final : public Batch {
                               const std::string& delta_id);
   // A failure inside a batch makes all of it worthless: keeps it, so that nothing half done can be committed.
   template <class T>
-  Result<T> kept(Result<T> result);
+  Result<T> kept(Result<T> result) {
+    if (!result && !failure_) failure_ = result.error();
+    return result;
+  }
 
   std::unique_ptr<KvWrite> kv_;
   EventLog log_;

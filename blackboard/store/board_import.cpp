@@ -57,7 +57,8 @@ bool belongs(Part part, const Cell& cell) {
     case Part::leaf:
       return std::holds_alternative<RegisterCell>(cell) || std::holds_alternative<CounterCell>(cell) ||
              std::holds_alternative<ExtremumCell>(cell);
-    case Part::field: return false;
+    case Part::field:
+    case Part::board: return false;
   }
   return false;
 }
@@ -107,6 +108,8 @@ Result<bool> BoardImport::begin() {
   if (!read) return tl::unexpected(read.error());
   const auto present = get_board(**read, declared_.id);
   if (!present) return tl::unexpected(present.error());
+  if (present->deleted > 0)
+    return fail(Fault::refused, fmt::format("the board {} was deleted; its name is not used again", declared_.id));
   if (present->number != BoardNumber::none) {
     EventLog log(**read);
     auto line = BoardLine::open(**read, log, declared_.id, *present);
@@ -159,6 +162,7 @@ Result<void> BoardImport::begin_fork(KvRead& kv) {
   if (declared_.parent.empty()) return {};
   const auto parent = get_board(kv, declared_.parent);
   if (!parent) return tl::unexpected(parent.error());
+  if (parent->deleted > 0) return wrong(fmt::format("its parent {} was deleted", declared_.parent));
   if (parent->number == BoardNumber::none) return wrong(fmt::format("its parent {} is not there", declared_.parent));
   EventLog log(kv);
   auto line = BoardLine::open(kv, log, declared_.parent, *parent);
@@ -395,6 +399,7 @@ Result<void> BoardImport::check_form(const Event& event) const {
   std::size_t field = 0;
   for (std::size_t i = 0; i < event.changes.size(); ++i) {
     const Change& change = event.changes[i].change;
+    if (change.key.part == Part::board) return told("it deletes the board, and no such board is exported");
     const bool follows = i > 0 && event.changes[i - 1].change.key.path == change.key.path;
     if (!follows) {
       if (i > 0 && !(event.changes[i - 1].change.key.path < change.key.path))

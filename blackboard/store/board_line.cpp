@@ -65,7 +65,9 @@ class FieldCursor {
 
 Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record) {
   BoardLine line(kv, log);
-  line.levels_.push_back({board, record.number, record.fork, std::numeric_limits<Version>::max(), record.head.floor});
+  // What a deleted board held may be there for a while, and is read no more.
+  const BoardNumber number = record.deleted > 0 ? BoardNumber::none : record.number;
+  line.levels_.push_back({board, number, record.fork, std::numeric_limits<Version>::max(), record.head.floor});
   BoardRecord above = record;
   Version limit = above.fork;
   for (; !above.parent.empty(); ++line.depth_) {

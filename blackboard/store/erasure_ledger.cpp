@@ -64,6 +64,7 @@ void ErasedPlaces::add(const Erasure& erasure) {
 }
 
 bool ErasedPlaces::cover(const Erasure& wanted) const {
+  if (newest_.contains({wanted.board, *Path::parse(board_path)})) return true;  // all of it is gone, and stays so
   for (std::optional<Path> path = wanted.path; path; path = path->parent()) {
     const auto at = newest_.find({wanted.board, *path});
     if (at != newest_.end() && at->second >= wanted.time) return true;

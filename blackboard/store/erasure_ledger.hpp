@@ -1,4 +1,5 @@
-// The ledger of erasures as a file that lies beside backups, one JSON object a line:
+// The ledger of erasures, and of deleted boards (path `$board`), as a file that lies beside backups, one JSON object a
+// line:
 //
 //   {"actor":"officer","board":"t/e","path":"profile.生日","time":1790000000000,"version":3}
 //
@@ -29,7 +30,7 @@ Result<Erasure> erasure_from_value(const Value& value);
 class ErasedPlaces {
  public:
   void add(const Erasure& erasure);
-  // True when the same path, or one above it, was erased on the same board no earlier.
+  // True when the same path, or one above it, was erased on the same board no earlier, or the board was deleted.
   bool cover(const Erasure& wanted) const;
 
  private:

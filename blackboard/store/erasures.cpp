@@ -1,6 +1,7 @@
 #include "blackboard/store/erasures.hpp"
 
 #include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/purge.hpp"
 #include "blackboard/store/receipts.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/codec/event_codec.hpp"
@@ -8,6 +9,8 @@
 
 namespace tafel::store {
 namespace {
+
+constexpr std::size_t removals_per_rewrite = 4;  // a record that only goes costs so much less
 
 Result<ErasureRecord> decode(std::string_view key, std::string_view payload) {
   auto record = decode_erasure(payload);
@@ -81,6 +84,22 @@ class Scrub {
   const Path path_;
 };
 
+// Of a deleted board everything is to go; so its older erasures are done when it is purged, too.
+Result<void> purge_for(KvWrite& kv, ErasureRecord& record, BoardRecord& board, std::size_t count) {
+  if (!board.is_purged) {
+    if (!time_of_expiry(record.receipts_after)) record.receipts_after.clear();  // of an erasure under way
+    const auto done = purge(kv, board, record.receipts_after, count);
+    if (!done) return tl::unexpected(done.error());
+    board.is_purged = *done;
+    if (*done) {
+      if (auto put = put_record(kv, Table::boards, record.board, encode_board(board)); !put) return put;
+    }
+  }
+  record.is_done = board.is_purged;
+  if (record.is_done) record.receipts_after.clear();
+  return {};
+}
+
 }  // namespace
 
 Result<void> note_erasure(KvWrite& kv, const Erasure& erasure) {
@@ -127,7 +146,9 @@ Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count) {
   auto board = get_board(kv, record->board);
   if (!board) return tl::unexpected(board.error());
   const std::uint64_t bytes_before = board->log_bytes;
-  if (auto done = Scrub(kv, log, *record, *board).run(count); !done) return tl::unexpected(done.error());
+  const auto done = board->deleted > 0 ? purge_for(kv, *record, *board, count * removals_per_rewrite)
+                                       : Scrub(kv, log, *record, *board).run(count);
+  if (!done) return tl::unexpected(done.error());
   if (board->log_bytes != bytes_before) {
     const auto put = put_record(kv, Table::boards, record->board, encode_board(*board));
     if (!put) return tl::unexpected(put.error());

@@ -63,11 +63,15 @@ class Exporting {
   }
 
   Result<void> write_all() {
-    return scan_records(kv_, Table::boards, {}, {}, [&](std::string_view key, std::string_view) -> Result<bool> {
-      const auto written = write_with_parents(std::string(key));
-      if (!written) return tl::unexpected(written.error());
-      return true;
-    });
+    return scan_records(kv_, Table::boards, {}, {},
+                        [&](std::string_view key, std::string_view payload) -> Result<bool> {
+                          const auto record = decode_board(payload);
+                          if (!record) return bad_record(Table::boards, key, "this is no board record");
+                          if (record->deleted > 0) return true;
+                          const auto written = write_with_parents(std::string(key));
+                          if (!written) return tl::unexpected(written.error());
+                          return true;
+                        });
   }
 
   Result<void> write_with_parents(const std::string& board) {
@@ -77,6 +81,7 @@ class Exporting {
         return bad_record(Table::boards, board, "it descends from itself");
       const auto record = get_board(kv_, at);
       if (!record) return tl::unexpected(record.error());
+      if (record->deleted > 0) return fail(Fault::not_found, fmt::format("the board {} was deleted", at));
       if (record->number == BoardNumber::none) return fail(Fault::not_found, fmt::format("there is no board {}", at));
       line_of_parents.push_back(at);
       at = record->parent;

@@ -215,7 +215,7 @@ Result<std::vector<std::string>> some_keys(KvRead& kv, Table table, BoardNumber 
   const std::string prefix = is_by_time ? std::string() : board_prefix(number);
   const auto scanned = kv.scan(table, prefix, [&](std::string_view key, std::string_view) {
     if (!key.starts_with(prefix)) return false;
-    if (!is_by_time || number_of_expiry(key) == number) keys.emplace_back(key);
+    if (!is_by_time || is_expiry_of(number, key)) keys.emplace_back(key);
     return keys.size() < count;
   });
   if (!scanned) return tl::unexpected(scanned.error());

@@ -217,9 +217,8 @@ std::optional<TimeMs> time_of_expiry(std::string_view expiry_key) {
   return static_cast<TimeMs>(get_be64(expiry_key));
 }
 
-std::optional<BoardNumber> number_of_expiry(std::string_view expiry_key) {
-  if (!time_of_expiry(expiry_key)) return std::nullopt;
-  return static_cast<BoardNumber>(get_be64(expiry_key.substr(number_bytes)));
+bool is_expiry_of(BoardNumber number, std::string_view expiry_key) {
+  return expiry_key.size() > number_bytes && expiry_key.substr(number_bytes).starts_with(board_prefix(number));
 }
 
 std::string encode_number(std::uint64_t number) {
@@ -243,6 +242,7 @@ std::string encode_board(const BoardRecord& record) {
   put_number(payload, record.head.floor);
   put_number(payload, record.head.erased);
   put_number(payload, record.deleted);
+  put_number(payload, record.is_purged ? 1 : 0);
   put_number(payload, record.log_bytes);
   put_number(payload, record.receipts_first);
   put_number(payload, record.receipts_next);
@@ -259,6 +259,7 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.head.floor = reader.number();
   record.head.erased = reader.number();
   record.deleted = reader.number();
+  record.is_purged = reader.number() == 1;
   record.log_bytes = reader.number();
   record.receipts_first = reader.number();
   record.receipts_next = reader.number();
@@ -268,6 +269,7 @@ std::optional<BoardRecord> decode_board(std::string_view payload) {
   record.parent = reader.take_rest();
   reader.expect((record.fork == 0) == record.parent.empty() && record.fork <= record.head.version);
   reader.expect(record.number != BoardNumber::none && record.receipts_first <= record.receipts_next);
+  reader.expect(record.deleted == 0 ? !record.is_purged : record.deleted == record.head.version);
   if (!reader.is_read_whole()) return std::nullopt;
   return record;
 }

@@ -11,8 +11,9 @@
 //                  "scrubbed"                           the first erasure that is not done
 //                  "copied"                             1: a backup that no server has opened yet
 //                  "importing"                          the number of a board that is being imported
-//   boards         board id                             number version time floor erased deleted log_bytes
-//                                                       receipts_first receipts_next fork hash[32] digest[16] parent
+//   boards         board id                             number version time floor erased deleted is_purged
+//                                                       log_bytes receipts_first receipts_next fork hash[32] digest[16]
+//                                                       parent
 //   fields         number ‖ path_key                    kind changed parts lasting path_size path erased trail cell
 //   parts          number ‖ path_hash ‖ part u8 ‖ id    cell
 //   events         number ‖ version                     record of codec/event_codec.hpp
@@ -72,6 +73,7 @@ struct BoardRecord {
   BoardNumber number = BoardNumber::none;
   Head head;
   Version deleted = 0;               // of the event that deleted the board; 0: it is there
+  bool is_purged = false;            // deleted, and nothing else of it is left
   std::uint64_t log_bytes = 0;       // of the events that are kept
   std::uint64_t receipts_first = 0;  // receipt_queue holds receipts_first .. receipts_next - 1
   std::uint64_t receipts_next = 0;
@@ -115,7 +117,7 @@ struct ExpiringCell {
   CellKey key;
 };
 
-// An erasure, and how far its work has come.
+// An erasure, or with the path `$board` the deletion of a board, and how far its work has come.
 struct ErasureRecord {
   std::string board;
   std::string path;  // Path::key()
@@ -124,7 +126,7 @@ struct ErasureRecord {
   TimeMs time = 0;
   Version scrubbed = 0;  // events up to this one hold nothing of it
   bool is_done = false;
-  std::string receipts_after;  // key of the last receipt that was looked at
+  std::string receipts_after;  // key of the last receipt that was looked at; of a deletion, of the last expiry entry
 };
 
 struct QueuedReceipt {
@@ -154,7 +156,8 @@ Version version_of_floor(std::string_view floor_key);
 Version version_of_event(std::string_view event_key);
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key);
 std::optional<TimeMs> time_of_expiry(std::string_view expiry_key);
-std::optional<BoardNumber> number_of_expiry(std::string_view expiry_key);
+// Whether the entry is one of the board's.
+bool is_expiry_of(BoardNumber number, std::string_view expiry_key);
 
 // Payloads. Decoding gives nullopt for bytes that are no such payload.
 std::string encode_number(std::uint64_t number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/deletions.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/bytes.hpp"
 #include "common/base/text.hpp"
@@ -123,7 +124,7 @@ Result<std::vector<BoardSummary>> StoreSnapshot::boards(const std::string& after
         const auto record = decode_board(payload);
         if (!record) return bad_record(Table::boards, id, "this is no board record");
         // Version 0: only receipts of deltas that changed nothing.
-        if (id != after && record->head.version > 0) {
+        if (id != after && record->head.version > 0 && record->deleted == 0) {
           found.push_back({std::string(id), record->head, record->fork, record->log_bytes});
         }
         return found.size() < count;
@@ -136,6 +137,7 @@ Result<std::vector<std::string>> StoreSnapshot::event_records(const std::string&
                                                               std::size_t bytes_max) {
   auto found = find(board);
   if (!found) return tl::unexpected(found.error());
+  if (found->record.deleted > 0) return last_event_record(*kv_, found->record, from, to);
   std::vector<std::string> records;
   const Version last = std::min(to, found->record.head.version);
   std::size_t bytes = 0;

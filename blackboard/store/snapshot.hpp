@@ -13,7 +13,9 @@ class StoreSnapshot final : public Snapshot {
   explicit StoreSnapshot(std::unique_ptr<KvRead> kv) : kv_(std::move(kv)), log_(*kv_) {}
 
   Result<std::optional<Head>> head(const std::string& board) override;
+  Result<std::optional<Deletion>> deletion(const std::string& board) override;
   Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) override;
+  Result<std::vector<DeletedBoard>> deleted_boards(const std::string& after, std::size_t count) override;
   Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
                                                  std::size_t bytes_max) override;
   Result<std::vector<std::shared_ptr<const Event>>> revisions(const std::string& board, const Path& path,

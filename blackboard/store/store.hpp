@@ -24,6 +24,19 @@ struct BoardSummary {
   std::uint64_t log_bytes = 0;  // what its own events add up to
 };
 
+// The end of a board. Its name is not used again.
+struct Deletion {
+  Version version = 0;  // of the event that deleted it, the last one
+  TimeMs time = 0;
+  std::string actor;
+  bool is_purged = false;  // all that the board held is gone
+};
+
+struct DeletedBoard {
+  std::string board;
+  Deletion deletion;
+};
+
 // A cell that is not the same after two versions.
 struct CellDifference {
   CellKey key;
@@ -36,8 +49,12 @@ class Snapshot {
  public:
   virtual ~Snapshot() = default;
   virtual Result<std::optional<Head>> head(const std::string& board) = 0;  // nullopt: never written to
-  // Boards after `after` ("" = from the first) in the order of their ids, at most `count`.
+  // How the board was deleted; nullopt when it was not. A deleted board reads as empty, and its last event is its log.
+  virtual Result<std::optional<Deletion>> deletion(const std::string& board) = 0;
+  // Boards after `after` ("" = from the first) in the order of their ids, at most `count`; those that were deleted are
+  // left out.
   virtual Result<std::vector<BoardSummary>> boards(const std::string& after, std::size_t count) = 0;
+  virtual Result<std::vector<DeletedBoard>> deleted_boards(const std::string& after, std::size_t count) = 0;
   // Log records (as codec::encode_event wrote them) of versions from .. to, until `bytes_max` is exceeded (at least
   // one).
   virtual Result<std::vector<std::string>> event_records(const std::string& board, Version from, Version to,
@@ -110,10 +127,12 @@ class Batch {
  public:
   virtual ~Batch() = default;
   virtual Result<Head> head(const std::string& board) = 0;
+  virtual Result<std::optional<Deletion>> deletion(const std::string& board) = 0;
   // The board as left by what this batch has appended so far. Valid until something is written. Reading never
   // throws; a failure shows in `failure()` and makes everything read since worthless.
   virtual const conflict::BoardView& view(const std::string& board) = 0;
   virtual std::optional<Failure> failure() const = 0;
+  // Of a deleted board only the receipt of its deletion is known.
   virtual Result<std::optional<KnownReceipt>> known_receipt(const std::string& board, const std::string& actor,
                                                             const std::string& delta_id) = 0;
   // 16 random bytes, for the stamp of the next delta.
@@ -126,7 +145,8 @@ class Batch {
   virtual Result<std::vector<Event>> expire(TimeMs now, std::size_t count, const Prepare& prepare) = 0;
   // Enters an erasure, whose event was appended, into the ledger.
   virtual Result<void> note_erasure(const Erasure& erasure) = 0;
-  // Goes on with the oldest erasure that is not done: see erasures.hpp. False when there is none.
+  // Goes on with the oldest erasure, or deletion of a board, that is not done: see erasures.hpp. False when there is
+  // none.
   virtual Result<bool> scrub(std::size_t count) = 0;
   // Takes old events away, a step of it: see trim.hpp.
   virtual Result<Trimmed> trim(const std::string& board, const TrimGoal& goal) = 0;
@@ -145,7 +165,8 @@ class Batch {
   // The boards that were forked from this one.
   virtual Result<std::vector<std::string>> forks_of(const std::string& board) = 0;
   // Seals the judgement as the next event, applies its changes, and remembers its receipt under (actor, delta.id) when
-  // there is an id.
+  // there is an id. A change that takes the board ends it: it has no forks then, and nothing is appended to it any
+  // more.
   virtual Result<Event> append(const Delta& delta, const conflict::Judgement& judgement,
                                const conflict::Stamp& stamp) = 0;
   // Remembers the receipt of an accepted delta that took no version.
@@ -177,7 +198,7 @@ class Store {
   virtual Result<Kv::Usage> usage() = 0;
   // When something expires next; nullopt when nothing does.
   virtual Result<std::optional<TimeMs>> next_expiry() = 0;
-  // The ledger of erasures from `sequence` on, at most `count`.
+  // The ledger of erasures and deletions from `sequence` on, at most `count`.
   virtual Result<std::vector<Erasure>> erasures(std::uint64_t sequence, std::size_t count) = 0;
 };
 

@@ -34,6 +34,12 @@ class Verification {
   Result<VerifyReport> run() {
     if (auto read = tolerate(read_head()); !read) return tl::unexpected(read.error());
     if (board_.number == BoardNumber::none) return report_;
+    if (board_.deleted > 0) {
+      const auto note_defect = [this](std::string defect) { note(std::move(defect)); };
+      if (auto done = tolerate(verify_deleted(kv_, board_, report_, note_defect)); !done)
+        return tl::unexpected(done.error());
+      return report_;
+    }
     for (const auto step : {&Verification::replay, &Verification::compare_fields, &Verification::count_parts,
                             &Verification::check_pins, &Verification::count_log, &Verification::check_receipts}) {
       if (is_worn_out()) break;

@@ -46,7 +46,7 @@ inline constexpr std::size_t expiry_cells_max = 1'024;  // cells looked at in on
 inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at what expires next, or is to be erased
 
 // Erasure
-inline constexpr std::size_t erasure_step_max = 256;  // events or receipts gone through in one transaction
+inline constexpr std::size_t erasure_step_max = 256;  // records rewritten at once; four times as many are removed
 
 // Retention
 inline constexpr std::size_t retention_step_events = 512;  // events that one transaction takes out of the log
@@ -56,7 +56,8 @@ inline constexpr std::int64_t retention_interval_ms = 1'000;          // between
 inline constexpr std::size_t tags_per_board_max = 1'024;              // named versions
 
 // Forks
-inline constexpr std::size_t forks_depth_max = 16;  // forks of forks
+inline constexpr std::size_t forks_depth_max = 16;           // forks of forks
+inline constexpr std::size_t deletion_forks_named_max = 20;  // in the way of a deletion, named at once
 
 // Idempotency
 inline constexpr std::int64_t receipt_window_ms = 24LL * 3600 * 1000;

@@ -14,6 +14,7 @@ const char* fault_name(Fault fault) noexcept {
     case Fault::unreachable: return "unreachable";
     case Fault::refused: return "refused";
     case Fault::closed: return "closed";
+    case Fault::deleted: return "deleted";
   }
   return "unknown";
 }

@@ -19,6 +19,7 @@ enum class Fault {
   unreachable,  // no answer from the peer in time
   refused,      // the peer answered no
   closed,       // used after it was closed
+  deleted,      // the board was deleted
 };
 
 // The name of a fault as it stands in logs: "bad_bytes", "io", …

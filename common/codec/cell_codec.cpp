@@ -166,10 +166,11 @@ Result<Path> path_from(const Value& value) {
   return Path::parse(*text);
 }
 
-bool fits(Part part, const std::string& id) {
+bool fits(Part part, const Path& path, const std::string& id) {
   switch (part) {
     case Part::leaf:
     case Part::field: return id.empty();
+    case Part::board: return id.empty() && path.text() == board_path;
     case Part::element: return !id.empty() && id.size() <= element_id_bytes_max;
     case Part::entry:
     case Part::suggestion: return id.size() == mark_id_bytes;
@@ -210,8 +211,9 @@ Result<CellKey> cell_key_from_value(const Value& value) {
   if (!path) return tl::unexpected(std::move(path.error()));
   ItemReader in(value, "a cell key", 3);
   in.item();
-  CellKey key{std::move(*path), static_cast<Part>(in.number("part", 4)), in.bytes("id")};
-  if (!fits(key.part, key.id)) in.refuse("id", "as long as its part asks for");
+  CellKey key{std::move(*path), static_cast<Part>(in.number("part", static_cast<std::uint64_t>(Part::board))),
+              in.bytes("id")};
+  if (!fits(key.part, key.path, key.id)) in.refuse("id", "as long as its part asks for");
   return in.finish(std::move(key));
 }
 

@@ -169,7 +169,8 @@ bool belongs(Part part, const Cell& cell) {
     case Part::element: return std::holds_alternative<ElementCell>(cell);
     case Part::entry: return std::holds_alternative<EntryCell>(cell);
     case Part::suggestion: return std::holds_alternative<SuggestionCell>(cell);
-    case Part::field: return false;
+    case Part::field:
+    case Part::board: return false;
   }
   return false;
 }
@@ -266,7 +267,7 @@ Result<RecordedChange> recorded_change_from(const Value& value) {
   Change& change = recorded.logged.change;
   const auto path = Path::parse(in.text("path"));
   if (!path) in.refuse("path", "a path");
-  change.key.part = static_cast<Part>(in.number("part", static_cast<std::uint64_t>(Part::field)));
+  change.key.part = static_cast<Part>(in.number("part", static_cast<std::uint64_t>(Part::board)));
   recorded.logged.previous = in.number("previous");
   recorded.logged.jump = in.number("jump");
   auto piece = in.part(piece_from);

@@ -104,7 +104,7 @@ bool erase_pieces(Event& event, const SpeaksOf& speaks_of, const std::function<b
   }
   for (std::size_t i = 0; i < event.changes.size(); ++i) {
     const CellKey& key = event.changes[i].change.key;
-    if (key.part == Part::field || is_change_erased(event, i) || !is_of(key.path)) continue;
+    if (takes_more(key) || is_change_erased(event, i) || !is_of(key.path)) continue;
     gone.push_back(change_piece(event, i));
   }
   if (gone.empty()) return false;

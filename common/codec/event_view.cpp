@@ -15,7 +15,7 @@ namespace {
 constexpr char hashed_id_lead = '\xC1';  // see element_id
 
 std::string_view name_of(Part part) {
-  constexpr std::array<std::string_view, 5> names{"leaf", "element", "entry", "suggestion", "field"};
+  constexpr std::array<std::string_view, 6> names{"leaf", "element", "entry", "suggestion", "field", "board"};
   return names[static_cast<std::size_t>(part)];
 }
 

@@ -103,6 +103,7 @@ class OpReader {
     shape.has_pointers ? read_pointers(shape) : read_plain_path();
     if (op_.path.empty() && op_.verb == Verb::fork) op_.path = fork_path;
     if (op_.path.empty() && op_.verb == Verb::merge) op_.path = merge_path;
+    if (op_.path.empty() && op_.verb == Verb::delete_board) op_.path = board_path;
     if (op_.path.empty() && value_.find("path") == nullptr) refuse_path(fmt::format("{} needs \"path\"", shape.name));
     check_members(shape);
     read_common();

@@ -21,13 +21,13 @@
 namespace tafel {
 
 // Which part of a field a cell is. Stored and sent: do not renumber.
-// `field` is in changes only: all cells of the field at once, as erasure takes them.
-enum class Part : std::uint8_t { leaf = 0, element = 1, entry = 2, suggestion = 3, field = 4 };
+// The last two are in changes only: all cells of the field at once, as erasure takes them, and all cells of the board.
+enum class Part : std::uint8_t { leaf = 0, element = 1, entry = 2, suggestion = 3, field = 4, board = 5 };
 
 struct CellKey {
   Path path;
   Part part = Part::leaf;
-  std::string id;  // leaf, field: empty; element: element_id(value); entry, suggestion: mark_id(version, op)
+  std::string id;  // leaf, field, board: empty; element: element_id(value); entry, suggestion: mark_id(version, op)
 
   friend bool operator==(const CellKey&, const CellKey&) = default;
   friend std::strong_ordering operator<=>(const CellKey&, const CellKey&) = default;
@@ -50,6 +50,8 @@ std::optional<Mark> mark_from_text(std::string_view text);
 
 inline CellKey leaf_key(const Path& path) { return {path, Part::leaf, {}}; }
 inline CellKey field_key(const Path& path) { return {path, Part::field, {}}; }
+// Always at `$board`.
+inline CellKey board_key() { return {*Path::parse(board_path), Part::board, {}}; }
 inline CellKey element_key(const Path& path, const Value& value) { return {path, Part::element, element_id(value)}; }
 inline CellKey entry_key(const Path& path, const Mark& mark) { return {path, Part::entry, mark_id(mark)}; }
 inline CellKey suggestion_key(const Path& path, const Mark& mark) { return {path, Part::suggestion, mark_id(mark)}; }

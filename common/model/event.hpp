@@ -68,10 +68,21 @@ struct Head {
   Version erased = 0;  // newest version at which something was erased: digests of older ones can not be remade
 };
 
-// True when the event took all cells of some field, so that nothing leads back to them.
+// A change that takes more than one cell, without naming them.
+inline bool takes_more(const CellKey& key) { return key.part == Part::field || key.part == Part::board; }
+
+// True when the event took all cells of some field, or of the board, so that nothing leads back to them.
 inline bool takes_fields(const Event& event) {
   return std::any_of(event.changes.begin(), event.changes.end(),
-                     [](const LoggedChange& logged) { return logged.change.key.part == Part::field; });
+                     [](const LoggedChange& logged) { return takes_more(logged.change.key); });
+}
+
+// The change by which a board is deleted stands alone in its event, which is the last one.
+inline bool takes_board(const std::vector<Change>& changes) {
+  return changes.size() == 1 && changes.front().key.part == Part::board;
+}
+inline bool takes_board(const Event& event) {
+  return event.changes.size() == 1 && event.changes.front().change.key.part == Part::board;
 }
 
 // A copy of the board at this version, or a newer one, can be kept by applying events. Across an erasure it can not:

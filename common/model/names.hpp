@@ -17,6 +17,7 @@ inline constexpr std::string_view fork_path = "$fork";            // of a fork: 
 inline constexpr std::string_view merge_path = "$merge";          // named by the op, nothing stands there
 inline constexpr std::string_view retention_path = "$retention";  // how much of the history is kept
 inline constexpr std::string_view tags_path = "$tags";            // below it, by name: a version
+inline constexpr std::string_view board_path = "$board";          // names the whole board, nothing stands there
 
 // The place of a field: segments, written with dots ("education.undergraduate.gpa"; `\.` is a literal dot, `\\` a
 // backslash). Paths are ordered so that everything below a path directly follows it.

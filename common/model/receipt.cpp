@@ -10,11 +10,11 @@ namespace {
 constexpr std::array<std::string_view, 6> outcome_names{"applied",   "kept_both",     "held",
                                                         "unchanged", "ignored_blank", "rejected"};
 constexpr std::array<std::string_view, 5> reason_names{"echo", "overridden", "absent", "not_seen", "repeated"};
-constexpr std::array<std::string_view, 20> error_names{
+constexpr std::array<std::string_view, 21> error_names{
     "stale",          "bad_value",     "bad_path",    "kind_mismatch", "structure_conflict", "schema_violation",
     "bad_transition", "out_of_bounds", "forbidden",   "too_large",     "id_reused",          "unknown_suggestion",
     "future_base",    "base_too_old",  "wrong_epoch", "bad_request",   "no_session",         "busy",
-    "storage_full",   "unavailable"};
+    "storage_full",   "unavailable",   "deleted"};
 
 }  // namespace
 

@@ -31,7 +31,8 @@ enum class Reason : std::uint8_t { echo = 0, overridden = 1, absent = 2, not_see
 std::string_view name_of(Reason reason);
 std::optional<Reason> reason_from(std::string_view name);
 
-// Stored and sent: do not renumber. The last five are the server's own, the others are verdicts of SEMANTICS.
+// Stored and sent: do not renumber. Those from bad_request to unavailable are the server's own, the others are verdicts
+// of SEMANTICS.
 enum class ErrorCode : std::uint8_t {
   stale = 0,
   bad_value,
@@ -53,6 +54,7 @@ enum class ErrorCode : std::uint8_t {
   busy,          // too much waiting: send again later
   storage_full,  // no room for additions; reads go on
   unavailable,   // the server is stopping or recovering: send again, same id
+  deleted,       // the board was deleted: nothing is written to it or read from it any more
 };
 std::string_view name_of(ErrorCode code);
 std::optional<ErrorCode> error_code_from(std::string_view name);

@@ -74,6 +74,14 @@ TEST(Board, RangeOfNoPathIsEverything) {
   EXPECT_EQ(std::distance(first, last), 2);
 }
 
+TEST(Board, LosesEveryCellWhenItIsDeleted) {
+  Board board = board_of({set_leaf("a", 1, 1), add_element("国家", "美国", 1), set_leaf("$tags.x", 1, 1)});
+  board.apply(2, {{board_key(), std::nullopt}});
+  EXPECT_TRUE(board.cells().empty());
+  EXPECT_EQ(board.digest(), Sum128{});
+  EXPECT_EQ(board.version(), 2U);
+}
+
 TEST(Board, FindsACellByItsKey) {
   const Board board = board_of({add_element("s", "x", 1)});
   EXPECT_NE(board.find(element_key(path_of("s"), "x")), nullptr);

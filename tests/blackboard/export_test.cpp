@@ -406,7 +406,7 @@ TEST_F(ExportTest, AHostileFileIsRefusedOrSound) {
   const Lines all = lines();
   std::mt19937_64 random(11);
   int taken = 0;
-  for (int round = 0; round < 300 * effort; ++round) {
+  for (int round = 0; round < 60 * effort; ++round) {
     Lines changed = all;
     std::string& line = changed[random() % changed.size()];
     switch (random() % 5) {
@@ -421,7 +421,7 @@ TEST_F(ExportTest, AHostileFileIsRefusedOrSound) {
     taken += counts ? 1 : 0;
     ASSERT_EQ(target.deep_defects(), std::vector<std::string>()) << "round " << round;
   }
-  EXPECT_LT(taken, 300 * effort);
+  EXPECT_LT(taken, 60 * effort);
 }
 
 // An event that was changed and sealed anew fits the chain; the state says no.
@@ -429,7 +429,7 @@ TEST_F(ExportTest, EventsSealedAnewAreHeldAgainstTheState) {
   grow("b", 12, 1);
   const auto records = must(must(store_->snapshot())->event_records("b", 1, 100, unbounded));
   std::mt19937_64 random(5);
-  for (int round = 0; round < 100 * effort; ++round) {
+  for (int round = 0; round < 30 * effort; ++round) {
     std::vector<Event> events;
     for (const std::string& record : records) events.push_back(must(codec::decode_event(record)));
     const std::size_t at = random() % events.size();
@@ -465,7 +465,7 @@ TEST_F(ExportTest, ImagesThatWereChangedAreHeldAgainstTheEvents) {
   grow_trimmed();
   const Lines all = lines();
   std::mt19937_64 random(23);
-  for (int round = 0; round < 100 * effort; ++round) {
+  for (int round = 0; round < 30 * effort; ++round) {
     Lines changed = all;
     std::string* line = nullptr;
     while (line == nullptr || line->find(R"("line":"image")") == std::string::npos)

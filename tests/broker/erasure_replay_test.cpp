@@ -159,6 +159,43 @@ TEST_F(ErasureReplay, APathAboveCoversWhatLiesBelow) {
   EXPECT_EQ(replay(disk, {of("a.b", time + 1)}, disk.now).carried_out, 1U) << "it came later";
 }
 
+TEST_F(ErasureReplay, ABoardThatWasDeletedSinceTheBackupGoesToo) {
+  std::vector<store::Erasure> ledger;
+  const auto remove = [](Disk& disk, const std::string& board) {
+    disk.on(board, R"({"ops": [{"op": "delete", "path": "$board"}]})", "officer");
+    disk.scrub();
+  };
+  {
+    Disk disk(data);
+    disk.on("t/e", R"({"set": {"a": ")" + canary + R"("}})");
+    disk.fork("t/f", "t/e");
+    disk.on("t/other", R"({"set": {"a": 1}})");
+  }
+  back_up();
+  {
+    Disk disk(data);
+    disk.erase("t/e", "a");
+    remove(disk, "t/f");
+    remove(disk, "t/e");
+    ledger = disk.ledger();
+    ASSERT_EQ(ledger.size(), 4U);
+  }
+  Disk restored(copy);
+  EXPECT_EQ(replay(restored, ledger, restored.now).carried_out, 3U);
+  const auto deleted = *(*restored.store->snapshot())->deleted_boards("", 10);
+  ASSERT_EQ(deleted.size(), 2U);
+  for (const store::DeletedBoard& board : deleted) {
+    EXPECT_EQ(board.deletion.actor, "officer");
+    EXPECT_TRUE(board.deletion.is_purged);
+  }
+  EXPECT_EQ(testing::value_in(*restored.store, "a", "t/other"), Value(1));
+  EXPECT_EQ(replay(restored, ledger, restored.now).known, 4U);
+  restored.pipeline.reset();
+  restored.store.reset();
+  EXPECT_EQ(store::verify_deep(copy)->defects, std::vector<std::string>());
+  EXPECT_EQ(store::verify_deep(data)->defects, std::vector<std::string>());
+}
+
 TEST_F(ErasureReplay, ALedgerIsReadBackAsItWasWritten) {
   const store::Erasure erasure{0, "acme/旅行", *Path::parse(R"(模型.v1\.5)"), 12, "专员", 1'700'000'000'123, true};
   const fs::path file = folder.path() / "ledger";

@@ -568,8 +568,12 @@ class LogStore final : public store::Store {
       }
       return found;
     }
+    Result<std::optional<store::Deletion>> deletion(const std::string&) override { return std::nullopt; }
     Result<std::vector<store::BoardSummary>> boards(const std::string&, std::size_t) override {
       return std::vector<store::BoardSummary>{};
+    }
+    Result<std::vector<store::DeletedBoard>> deleted_boards(const std::string&, std::size_t) override {
+      return std::vector<store::DeletedBoard>{};
     }
     Result<std::vector<std::shared_ptr<const Event>>> revisions(const std::string&, const Path&, Version, std::size_t,
                                                                 std::size_t) override {

@@ -99,6 +99,10 @@ class Copy:
         self.digest = 0
 
     def put(self, key, cell):
+        if key[1] == 5:  # all cells of the board
+            for name in list(self.cells):
+                self.put(list(name), None)
+            return
         if key[1] == 4:  # all cells of the field
             for name in [name for name in self.cells if name[0] == key[0]]:
                 self.put(list(name), None)
@@ -713,6 +717,30 @@ class FeedTest(PageTest):
         self.assertEqual([event[0] for event in events], [1, 2])
         self.assertEqual((events[0][2], events[0][3], [change[0][0] for change in events[0][6]]), ("planner", "seen", ["a.b"]))
         self.assertEqual(events[1][2:], ["", "", 0, None, [], None, None])
+
+    def test_a_deleted_board_ends_with_one_last_event(self):
+        self.write({"op": "set", "path": "城市", "value": "上海"}, {"op": "patch", "path": "s", "add": ["x", "y"]})
+        feed, copy, part = self.feed(), Copy(), self.feed()
+        self.subscribe(feed, 0)
+        self.subscribe(part, 0, paths=["elsewhere"])
+        self.follow(feed, copy, 1)
+        self.write({"op": "delete"}, id="the end")
+        self.follow(feed, copy, 2, exact_from=2)
+        self.assertEqual((copy.cells, copy.digest), ({}, 0))
+        events = []
+        while len(events) < 2:
+            kind, body = part.next_pushed()
+            events += body["events"] if kind == "events" else []
+        self.assertEqual(events[1][6], [[["$board", 5, b""], None]])
+        again = self.requests.submit([{"board": self.board, "id": "the end", "ops": [{"op": "delete"}]}])[0]
+        self.assertEqual((again["duplicate"], again["version"], again["error"]), (True, 2, None))
+        late = self.requests.submit([{"board": self.board, "ops": [{"op": "set", "path": "a", "value": 1}]}])[0]
+        self.assertEqual((late["error"]["code"], late["error"]["found"], late["version"]), ("deleted", 2, 2))
+        self.assertEqual(self.refused(self.subscribe, self.feed(), 2)["code"], "deleted")
+        self.assertEqual(self.refused(self.queries.query, "get", board=self.board)["code"], "deleted")
+        listed = [each for each in self.queries.query("boards", deleted=True)["boards"] if each["board"] == self.board]
+        self.assertEqual(set(listed[0]), {"board", "version", "time", "actor", "done"})
+        self.assertEqual((listed[0]["version"], listed[0]["actor"]), (2, "planner"))
 
     def test_what_cannot_be_followed(self):
         feed = self.feed()

@@ -236,9 +236,9 @@ TEST(Random, IdsAreSortedByTimeAndUnique) {
 
 TEST(Failure, HasANameForEachFault) {
   std::set<std::string> names;
-  for (int fault = 0; fault <= static_cast<int>(Fault::closed); ++fault)
+  for (int fault = 0; fault <= static_cast<int>(Fault::deleted); ++fault)
     names.insert(fault_name(static_cast<Fault>(fault)));
-  EXPECT_EQ(names.size(), 10U);
+  EXPECT_EQ(names.size(), 11U);
   const Result<int> failed = fail(Fault::full, "no room");
   EXPECT_EQ(failed.error().message, "no room");
 }

@@ -73,6 +73,16 @@ void for_each_mutation(const Value& value, const std::function<void(const Value&
   }
 }
 
+TEST(CellCodec, TheKeyOfTheBoardIsAtOnePlaceOnly) {
+  const auto read = cell_key_from_value(*decode(key_bytes(board_key())));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, board_key());
+  for (const char* wrong : {R"(["a", 5, {"$bytes": ""}])", R"(["$board", 5, {"$bytes": "AA=="}])",
+                            R"(["$board", 6, {"$bytes": ""}])", R"(["$board.a", 5, {"$bytes": ""}])"}) {
+    EXPECT_FALSE(cell_key_from_value(json(wrong))) << wrong;
+  }
+}
+
 TEST(CellCodec, RefusesOrReadsEveryMutationWithoutHarm) {
   std::size_t refused = 0;
   for (const Change& change : sample_changes()) {
@@ -317,6 +327,27 @@ TEST(FeedEvent, ReadsBackWhatItWrote) {
     EXPECT_EQ(read->digest.has_value(), whole);
     EXPECT_EQ(read->changes.size(), sample_changes().size());
   }
+}
+
+TEST(FeedEvent, TheDeletionOfABoardComesThroughTheLogAndTheFeed) {
+  Event event = sample_event();
+  event.changes = {{{board_key(), std::nullopt}, 0, 0}};
+  event.fields.clear();
+  event.digest = {};
+  event.hash = chain_hash(event);
+  const auto read = decode_event(encode_event(event));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(takes_board(*read));
+  EXPECT_TRUE(takes_fields(*read));
+  EXPECT_EQ(chain_hash(*read), event.hash);
+  const auto fed = feed_event_from_value(*decode(encode_feed_event(feed_event_of(*read))));
+  ASSERT_TRUE(fed) << fed.error().message;
+  EXPECT_TRUE(takes_board(fed->changes));
+  // Nothing is to be erased from it, whatever lies above or below.
+  Event kept = *read;
+  kept.ops.clear();
+  kept.results.clear();
+  EXPECT_FALSE(erase_pieces(kept, board_key().path));
 }
 
 TEST(FeedEvent, RefusesACellThatDoesNotFitItsKey) {

@@ -94,6 +94,9 @@ std::vector<Sample> cell_samples() {
     ExactSink values;
     samples.push_back({"cell " + number, written([&](PackWriter& out) { write_cell(out, *change.image, values); })});
   }
+  samples.push_back(
+      {"key of a field", written([](PackWriter& out) { write_cell_key(out, field_key(test::path("visa"))); })});
+  samples.push_back({"key of the board", written([](PackWriter& out) { write_cell_key(out, board_key()); })});
   return samples;
 }
 

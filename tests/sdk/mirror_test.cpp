@@ -206,6 +206,58 @@ TEST_F(MirrorTest, PagesOfTwoStoresAreNotMixed) {
   EXPECT_TRUE(mirror.cursor().is_nil());
 }
 
+TEST_F(MirrorTest, ADeletedBoardIsEmptyFromThatVersionOnAndStaysSo) {
+  join();
+  server.commit({{board_key(), std::nullopt}});
+  EXPECT_EQ(put(7), Next::end);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[0].type, BoardEvent::Type::change);
+  EXPECT_EQ(told[1].type, BoardEvent::Type::deleted);
+  EXPECT_EQ(told[1].version, 7U);
+  EXPECT_EQ(mirror.deleted(), Version{7});
+  EXPECT_EQ(mirror.version(), 7U);
+  EXPECT_TRUE(same(mirror.board(), server.states.back()));
+  EXPECT_TRUE(mirror.board().cells().empty());
+  told.clear();
+  EXPECT_EQ(put(6), Next::go_on);
+  EXPECT_EQ(mirror.live(7, told), Next::go_on);
+  EXPECT_EQ(mirror.history_gone(), Next::end);
+  EXPECT_EQ(mirror.epoch_is("another"), Next::go_on);
+  EXPECT_EQ(mirror.deleted(7, told), Next::end);
+  mirror.lost(told);
+  EXPECT_TRUE(told.empty());
+  EXPECT_EQ(mirror.phase(), Mirror::Phase::ended);
+}
+
+TEST_F(MirrorTest, ASnapshotOfBeforeTheDeletionStays) {
+  join();
+  const auto before = mirror.snapshot();
+  server.commit({{board_key(), std::nullopt}});
+  put(7);
+  EXPECT_EQ(before->cells().size(), 6U);
+  EXPECT_TRUE(mirror.snapshot()->cells().empty());
+}
+
+TEST_F(MirrorTest, ADeletionWhileItIsReadOrTheServersWordEndItToo) {
+  mirror.page(server.page({}, 3), told);
+  server.commit({set("f9", 1, 7)});
+  mirror.page(server.page(mirror.cursor(), 9), told);
+  ASSERT_EQ(mirror.phase(), Mirror::Phase::replaying);
+  server.commit({{board_key(), std::nullopt}});
+  EXPECT_EQ(mirror.event(server.events[8], told), Next::resubscribe);  // 7 is missing
+  EXPECT_EQ(put(7), Next::go_on);
+  EXPECT_EQ(put(8), Next::end);
+  EXPECT_EQ(mirror.deleted(), Version{8});
+  EXPECT_EQ(told.back().type, BoardEvent::Type::deleted);
+
+  Mirror other;
+  Told words;
+  EXPECT_EQ(other.deleted(7, words), Next::end);
+  EXPECT_EQ(other.version(), 7U);
+  ASSERT_EQ(words.size(), 1U);
+  EXPECT_EQ(words[0].version, 7U);
+}
+
 TEST_F(MirrorTest, LostIsToldOnce) {
   join();
   mirror.lost(told);

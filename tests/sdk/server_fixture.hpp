@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "agents_sdk/cpp/agent.hpp"
@@ -56,6 +57,12 @@ class TestServer {
   void stop() {
     EXPECT_TRUE(server_->stop());
     server_.reset();
+    if (!known_.empty()) listen_ = std::exchange(known_, {});
+  }
+  // The same store on another endpoint, up to the next stop: those who know the first one do not find it.
+  void start_elsewhere() {
+    known_ = std::exchange(listen_, "tcp://127.0.0.1:0");
+    start();
   }
   // Another store is served from the next start on.
   void use_other_store() { data_ = directory_.path() / ("data" + std::to_string(++stores_)); }
@@ -79,6 +86,7 @@ class TestServer {
  private:
   testing::TemporaryDirectory directory_;
   std::string listen_;
+  std::string known_;  // the first endpoint, while it is served elsewhere
   RoleTable roles_;
   std::filesystem::path data_;
   int stores_ = 0;
