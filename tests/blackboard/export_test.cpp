@@ -185,7 +185,7 @@ TEST_F(ExportTest, ForksComeWithTheirParentsFirst) {
     store_.commit("a/fork", next);
     forked.apply(forked.version() + 1, next);
   }
-  fork("0/early", "a/fork", 10, {set_leaf("own", 1, 11)});
+  fork("0/early", "a/fork", 20, {set_leaf("own", 1, 21)});  // where that begins itself
   const Lines all = lines({{"0/early"}, nullptr});
   EXPECT_NE(all[1].find("z/parent"), std::string::npos) << "asked for the youngest: the others come along";
   Target target;
