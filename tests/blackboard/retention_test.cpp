@@ -129,8 +129,8 @@ TYPED_TEST(RetentionTest, ATagKeepsItsVersionAsLongAsItIsThere) {
   EXPECT_GT(this->sweep("trip", 1), 1);
   EXPECT_EQ(this->store_.defects("trip"), Defects{});
   EXPECT_EQ(this->count(Table::events), 3U);
-  // Of `a`, of `s`, of the tag, and of the element: each as it was before the floor.
-  EXPECT_EQ(this->count(Table::floors), 7U);
+  // Of `a`, of the element and of the tag, and of their fields: each as it was before the floor.
+  EXPECT_EQ(this->count(Table::floors), 6U);
   this->trim("trip", 11);
   EXPECT_EQ(this->count(Table::floors), 2U) << "the tag before it went, and its field";
   EXPECT_EQ(this->store_.defects("trip"), Defects{});
