@@ -46,7 +46,7 @@ class DeleteTest : public ::testing::Test {
   std::optional<Deletion> deletion(const std::string& board) { return must(must(store_->snapshot())->deletion(board)); }
   std::vector<std::string> boards() {
     std::vector<std::string> ids;
-    for (const auto& [board, head] : must(must(store_->snapshot())->boards("", 100))) ids.push_back(board);
+    for (const BoardSummary& each : must(must(store_->snapshot())->boards("", 100))) ids.push_back(each.board);
     return ids;
   }
   // One step of what is left to do, in a transaction of its own; false when nothing was left.
