@@ -219,9 +219,7 @@ void FeedService::State::outdate_below(const std::string& above) {
 
 // Its schema is gone with it. Who may see the board's own last events is what was known before.
 void FeedService::State::outdate_below_deleted(const std::string& board) {
-  auto known = open_boards.extract(board);
-  open_boards.clear();
-  if (!known.empty()) open_boards.insert(std::move(known));
+  std::erase_if(open_boards, [&](const auto& known) { return lies_below(known.first, board); });
   outdate_below(board);
 }
 

