@@ -311,21 +311,26 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     receipt.version += changes ? 1 : 0;
     return receipt;
   }
+  if (verb == Verb::erase) {
+    // Also where nothing is left of it here: a fork may have written to it since.
+    auto in_forks = erase_in_forks(request);
+    if (!in_forks) return tl::unexpected(in_forks.error());
+    if (!in_forks->empty()) receipt.ops.front() = OpResult{.outcome = Outcome::applied};
+    for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+    has_erasures_ = true;
+  }
   if (changes) {
-    if (verb == Verb::erase) {
-      auto in_forks = erase_in_forks(request);
-      if (!in_forks) return tl::unexpected(in_forks.error());
-      for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
-    }
     auto event = run.transaction.append((*verdict)->recorded ? *(*verdict)->recorded : delta, judged, stamp);
     if (!event) return tl::unexpected(event.error());
     if (verb == Verb::erase) {
       auto noted = run.transaction.note_erasure(
           {0, delta.board, *Path::parse(delta.ops.front().path), event->version, stamp.actor, event->time});
       if (!noted) return tl::unexpected(noted.error());
-      has_erasures_ = true;
     }
-    if (verb == Verb::delete_board) has_erasures_ = true;  // the store has noted it
+    if (verb == Verb::delete_board) {
+      has_erasures_ = true;  // the store has noted it
+      trimmer_.look_at_all_again();
+    }
     receipt.version = event->version;
     run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
     run.writes = true;
@@ -337,7 +342,6 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     auto noted = run.transaction.note_erasure(
         {0, delta.board, *Path::parse(delta.ops.front().path), head.version + 1, stamp.actor, stamp.now});
     if (!noted) return tl::unexpected(noted.error());
-    has_erasures_ = true;
     run.writes = true;
   }
   if (!changes && !delta.id.empty()) {

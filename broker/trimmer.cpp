@@ -74,7 +74,10 @@ Result<bool> Trimmer::step(TimeMs now) {
     damaged_.insert(work_->board);
     more = false;
   }
-  if (more && !*more) work_.reset();
+  if (more && !*more) {
+    settle(*work_);
+    work_.reset();
+  }
   if (!more) return more;
   return true;
 }
@@ -87,6 +90,8 @@ Result<bool> Trimmer::find_work(TimeMs now) {
   for (const store::BoardSummary& board : *boards) {
     after_ = board.board;
     if (damaged_.contains(board.board)) continue;
+    const auto settled = settled_.find(board.board);
+    if (settled != settled_.end() && settled->second == board.head.version) continue;
     auto work = work_on(**snapshot, board, now);
     if (!work && is_of_the_board(work.error())) {
       log(LogLevel::error, "retention_stopped", {{"board", board.board}, {"message", work.error().message}});
@@ -109,11 +114,13 @@ Result<std::optional<Trimmer::Work>> Trimmer::work_on(store::Snapshot& snapshot,
   if (!retention) return tl::unexpected(retention.error());
   const Version version = board.head.version;
   const Version first = std::max(board.head.floor, board.fork);  // what is older is not this board's to trim
-  Work work{board.board, {0, std::nullopt, limits::retention_step_events, limits::retention_step_bytes}, false, {}};
+  Work work{
+      board.board,
+      {0, std::nullopt, limits::retention_step_events, limits::retention_step_changes, limits::retention_step_bytes}};
   bool is_due = false;
   if (retention->versions && version > *retention->versions) {
     work.goal.floor = version - *retention->versions;
-    is_due = work.goal.floor >= first + slack_of(*retention->versions);
+    is_due = work.goal.floor >= first + slack_of(*retention->versions) && work.goal.floor > 1;
   }
   if (retention->age_ms) {
     const auto old = version_at(snapshot, board.board, first, version, now - *retention->age_ms);
@@ -125,9 +132,17 @@ Result<std::optional<Trimmer::Work>> Trimmer::work_on(store::Snapshot& snapshot,
     is_due = is_due || (board.log_bytes > *retention->bytes + *retention->bytes / 16 && version > first + 1);
     work.goal.log_bytes = *retention->bytes;
   }
-  if (!is_due && board.head.floor <= 1) return std::nullopt;
   work.is_trimmed = !is_due;
-  return work;
+  work.settles_at = retention->age_ms ? 0 : version;
+  if (is_due || board.head.floor > 1) return work;
+  settle(work);
+  return std::nullopt;
+}
+
+void Trimmer::settle(const Work& work) {
+  if (work.settles_at == 0) return;
+  if (settled_.size() >= limits::retention_settled_max) settled_.clear();
+  settled_[work.board] = work.settles_at;
 }
 
 Result<bool> Trimmer::go_on() {
@@ -139,7 +154,7 @@ Result<bool> Trimmer::go_on() {
     work_->is_trimmed = trimmed->is_done;
     if (trimmed->events == 0) return true;
   } else {
-    const auto more = (*transaction)->sweep_pins(work_->board, work_->progress, limits::retention_step_events);
+    const auto more = (*transaction)->sweep_pins(work_->board, work_->progress, limits::retention_step_changes);
     if (!more || !*more) return more;
   }
   if (auto durable = (*transaction)->commit(); !durable) return tl::unexpected(durable.error());

@@ -171,7 +171,8 @@ struct Planner {
                    fmt::format("a schema stands at {} (of this board) or {} (of the boards below it)", schema_of_board,
                                schema_of_below));
     }
-    if (!path.is_reserved()) return std::nullopt;
+    // What is done to a whole board has places of its own; here it is only to be told that it stands alone.
+    if (!path.is_reserved() || is_of_board(op.verb)) return std::nullopt;
     if (is_place)
       return wrong(ErrorCode::forbidden,
                    "a schema is written by the op \"schema\" only, with the document as its value");

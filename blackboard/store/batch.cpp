@@ -240,8 +240,9 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
   const BoardRecord& above = (*from)->record;
   const auto is_kept = kept((*from)->line.keeps(version, above.head));
   if (!is_kept) return tl::unexpected(is_kept.error());
-  const bool is_possible = record.head.version == 0 && above.deleted == 0 && version > 0 && *is_kept &&
-                           (*from)->line.depth() < limits::forks_depth_max;
+  // Below its own beginning a fork has only what its parent keeps, which knows nothing of a fork of the fork.
+  const bool is_possible = record.head.version == 0 && above.deleted == 0 && version > 0 && version >= above.fork &&
+                           *is_kept && (*from)->line.depth() < limits::forks_depth_max;
   if (!is_possible) return false;
   const auto event = kept((*from)->line.event(version));
   if (!event) return tl::unexpected(event.error());

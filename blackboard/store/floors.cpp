@@ -1,5 +1,6 @@
 #include "blackboard/store/floors.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "blackboard/store/record.hpp"
@@ -16,12 +17,11 @@ struct Found {
 Result<std::optional<Found>> newest_at(KvRead& kv, BoardNumber number, const CellKey& cell, Version version) {
   std::optional<Found> newest;
   const std::string prefix = floors_prefix(number, cell);
-  const auto scanned =
-      scan_records(kv, Table::floors, prefix, prefix, [&](std::string_view key, std::string_view payload) {
-        if (version_of_floor(key) > version) return Result<bool>(false);
-        newest = Found{std::string(key), std::string(payload)};
-        return Result<bool>(true);
-      });
+  const auto scanned = scan_records(kv, Table::floors, prefix, floor_key(number, cell, version),
+                                    [&](std::string_view key, std::string_view payload) {
+                                      newest = Found{std::string(key), std::string(payload)};
+                                      return Result<bool>(false);
+                                    });
   if (!scanned) return tl::unexpected(scanned.error());
   return newest;
 }
@@ -66,6 +66,7 @@ Result<std::vector<Version>> kept_versions(KvRead& kv, BoardNumber number, const
     return Result<bool>(true);
   });
   if (!scanned) return tl::unexpected(scanned.error());
+  std::reverse(versions.begin(), versions.end());
   return versions;
 }
 

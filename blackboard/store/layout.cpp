@@ -173,6 +173,10 @@ std::string event_key(BoardNumber number, Version version) {
   return key;
 }
 
+Version version_of_event(std::string_view event_key) {
+  return event_key.size() != 2 * number_bytes ? 0 : get_be64(event_key.substr(number_bytes));
+}
+
 std::string delta_hash(std::string_view actor, std::string_view delta_id) {
   return short_hash(std::string(actor) + '\0' + std::string(delta_id));
 }
@@ -195,12 +199,12 @@ std::string floors_prefix(BoardNumber number, const CellKey& key) {
 
 std::string floor_key(BoardNumber number, const CellKey& key, Version version) {
   std::string bytes = floors_prefix(number, key);
-  put_be64(bytes, version);
+  put_be64(bytes, ~version);  // so that the newest one at or before a version is the next one in the table
   return bytes;
 }
 
 Version version_of_floor(std::string_view floor_key) {
-  return floor_key.size() < number_bytes ? 0 : get_be64(floor_key.substr(floor_key.size() - number_bytes));
+  return floor_key.size() < number_bytes ? 0 : ~get_be64(floor_key.substr(floor_key.size() - number_bytes));
 }
 
 std::string expiry_key(TimeMs time, BoardNumber number, const CellKey& key) {

@@ -18,7 +18,7 @@
 //   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
 //   receipt_queue  number ‖ sequence                    time delta_hash
 //   forks          number ‖ number of the fork          version at which it was forked, board id of the fork
-//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ version   as in parts, or (part field) as in fields without a
+//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ ~version  as in parts, or (part field) as in fields without a
 //   leaf expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
 //
 //   erasures       sequence                             board_size board path_size path actor_size actor version time
@@ -141,6 +141,7 @@ struct PartPlace {
 };
 std::optional<PartPlace> place_of_part(std::string_view part_key);
 std::string event_key(BoardNumber number, Version version);
+Version version_of_event(std::string_view event_key);
 std::string delta_hash(std::string_view actor, std::string_view delta_id);
 std::string receipt_key(BoardNumber number, std::string_view delta_hash);
 std::string queue_key(BoardNumber number, std::uint64_t sequence);

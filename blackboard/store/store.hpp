@@ -102,7 +102,8 @@ struct KnownReceipt {
 struct TrimGoal {
   Version floor = 0;                       // events before this version go
   std::optional<std::uint64_t> log_bytes;  // more of them, until the log has no more bytes than this
-  std::size_t events_max = 0;              // of one step
+  std::size_t events_max = 0;              // of one step, and of these the last one may exceed the other limits
+  std::size_t changes_max = 0;
   std::size_t bytes_max = 0;
 };
 struct Trimmed {

@@ -71,9 +71,11 @@ class Images {
   bool is_left_none_ = true;
 };
 
-// Takes away the record of a cell that is gone, when nothing at or after the floor, or at a pin, leads to it.
-Result<void> drop_tombstone(KvWrite& kv, BoardNumber number, const CellKey& key) {
-  return kv.erase(Table::parts, part_key(number, key));
+// Takes away the record of a cell that is gone, when nothing at or after the floor, or at a pin, leads to it. A fork
+// keeps it: what the cell was before lies in the parent, and the record is the way there.
+Result<void> drop_tombstone(KvWrite& kv, const BoardRecord& board, const CellKey& key) {
+  if (!board.parent.empty()) return {};
+  return kv.erase(Table::parts, part_key(board.number, key));
 }
 
 // A fork keeps the record: it hides what its parent has. Nothing else needs it.
@@ -124,26 +126,27 @@ class Trim {
   Result<void> read_events(const TrimGoal& goal) {
     const Version first = std::max({board_.head.floor, board_.fork + 1, Version{1}});
     std::uint64_t gone = 0;
+    std::size_t changes = 0;
     const auto is_over = [&] {
       return goal.log_bytes && board_.log_bytes - std::min(board_.log_bytes, gone) > *goal.log_bytes;
     };
-    const auto scanned =
-        scan_records(kv_, Table::events, board_prefix(board_.number), event_key(board_.number, first),
-                     [&](std::string_view key, std::string_view payload) -> Result<bool> {
-                       auto event = codec::decode_event(payload);
-                       if (!event) return bad_record(Table::events, key, event.error().message);
-                       // The newest one stays: the chain goes on from it.
-                       if (event->version >= board_.head.version || (event->version >= goal.floor && !is_over()))
-                         return false;
-                       if (event->version != first + events_.size())
-                         return bad_record(Table::events, key, "an event before this one is missing");
-                       is_cut_short_ = events_.size() == goal.events_max || (gone > goal.bytes_max && !events_.empty());
-                       if (is_cut_short_) return false;
-                       gone += payload.size();
-                       sizes_.push_back(payload.size());
-                       events_.push_back(std::move(*event));
-                       return true;
-                     });
+    const auto scanned = scan_records(
+        kv_, Table::events, board_prefix(board_.number), event_key(board_.number, first),
+        [&](std::string_view key, std::string_view payload) -> Result<bool> {
+          auto event = codec::decode_event(payload);
+          if (!event) return bad_record(Table::events, key, event.error().message);
+          // The newest one stays: the chain goes on from it.
+          if (event->version >= board_.head.version || (event->version >= goal.floor && !is_over())) return false;
+          if (event->version != first + events_.size())
+            return bad_record(Table::events, key, "an event before this one is missing");
+          is_cut_short_ = events_.size() == goal.events_max || gone > goal.bytes_max || changes > goal.changes_max;
+          if (is_cut_short_) return false;
+          gone += payload.size();
+          changes += event->changes.size();
+          sizes_.push_back(payload.size());
+          events_.push_back(std::move(*event));
+          return true;
+        });
     if (!scanned) return scanned;
     for (const Event& event : events_) {
       for (const LoggedChange& logged : event.changes)
@@ -196,7 +199,7 @@ class Trim {
       if (auto kept = keep_cell(kv_, board_.number, key, image); !kept) return kept;
     }
     const bool is_gone = !now->is_live() && now->trail.newest() < floor_ && images.is_left_none();
-    return is_gone && key.part != Part::leaf ? drop_tombstone(kv_, board_.number, key) : Result<void>();
+    return is_gone && key.part != Part::leaf ? drop_tombstone(kv_, board_, key) : Result<void>();
   }
 
   Result<void> move_info(const Path& path, const MovedField& moved, const FieldRecord& now) {
@@ -284,7 +287,7 @@ class Sweep {
     return scan_records(kv_, Table::events, prefix, prefix, [&](std::string_view key, std::string_view) {
       if (key >= event_key(board_.number, board_.head.floor) || progress_.stale.size() == count)
         return Result<bool>(false);
-      const Version version = version_of_floor(key);
+      const Version version = version_of_event(key);
       if (!pins_.holds(version)) progress_.stale.push_back(version);
       return Result<bool>(true);
     });
@@ -302,19 +305,20 @@ class Sweep {
                                        return Result<bool>(next.empty());
                                      });
     if (!scanned) return tl::unexpected(scanned.error());
+    std::size_t left = count;  // cells that this step may still look at
     for (const Path& path : paths) {
       const auto from_cell = progress_.cell && progress_.cell->path == path ? *progress_.cell : leaf_key(path);
-      const auto cells = kept_cells(kv_, board_.number, path, from_cell, count);
+      const auto cells = kept_cells(kv_, board_.number, path, from_cell, left + 1);
       if (!cells) return tl::unexpected(cells.error());
-      for (const CellKey& cell : *cells) {
-        if (auto done = sweep_cell(cell); !done) return tl::unexpected(done.error());
+      for (std::size_t i = 0; i < std::min(left, cells->size()); ++i) {
+        if (auto done = sweep_cell((*cells)[i]); !done) return tl::unexpected(done.error());
       }
-      if (cells->size() == count) {
+      if (cells->size() > left) {
         progress_.field = field_key(board_.number, path);
         progress_.cell = cells->back();
-        const bool is_moving = from_cell != cells->back();
-        if (is_moving) return false;
+        return false;
       }
+      left -= cells->size();
       if (auto dropped = drop_field_if_gone(kv_, board_, path, board_.head.floor); !dropped)
         return tl::unexpected(dropped.error());
     }
@@ -341,7 +345,7 @@ class Sweep {
     if (!settled) return tl::unexpected(settled.error());
     const bool is_part = key.part != Part::leaf && key.part != Part::field;
     const bool is_gone = is_part && !now.is_live() && now.trail.newest() < board_.head.floor && images.is_left_none();
-    return is_gone ? drop_tombstone(kv_, board_.number, key) : Result<void>();
+    return is_gone ? drop_tombstone(kv_, board_, key) : Result<void>();
   }
 
   Result<void> take_events_away() {

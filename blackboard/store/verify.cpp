@@ -111,6 +111,7 @@ class Verification {
     BoardLine whole = line.at(start);
     BoardLine below = whole.below();
     if (whole.is_fork()) {
+      begins_with_inherited_ = true;
       if (auto taken = begin_with_inherited(below); !taken) return taken;
     }
     if (start > level.from + 1) {
@@ -225,6 +226,8 @@ class Verification {
       if (codec::is_change_erased(event, i)) field.is_known = false;
       is_summable = is_summable && field.is_known;
       if (logged.change.key.part == Part::field) {
+        // What a fork inherited, and its parent has erased since, is not known any more.
+        is_summable = is_summable && !begins_with_inherited_;
         remove_field(logged.change.key.path, digest);
         field.info = blackboard::field_after(field.info, std::nullopt, logged.change, event.version);
         field.is_known = true;
@@ -469,6 +472,7 @@ class Verification {
   VerifyReport report_;
   BoardRecord board_;
   Head replayed_;
+  bool begins_with_inherited_ = false;
   bool is_base_known_ = true;  // the state before the first event lacks nothing
   std::map<CellKey, Replayed> cells_;
   std::map<Path, ReplayedField> fields_;

@@ -49,11 +49,13 @@ inline constexpr std::int64_t tidy_interval_ms = 50;    // between two looks at 
 inline constexpr std::size_t erasure_step_max = 256;  // records rewritten at once; four times as many are removed
 
 // Retention
-inline constexpr std::size_t retention_step_events = 512;  // events that one transaction takes out of the log
-inline constexpr std::size_t retention_step_bytes = 4 * 1024 * 1024;  // and their bytes
-inline constexpr std::size_t retention_boards_max = 16;               // boards looked at in one turn
-inline constexpr std::int64_t retention_interval_ms = 1'000;          // between two rounds over the boards
-inline constexpr std::size_t tags_per_board_max = 1'024;              // named versions
+inline constexpr std::size_t retention_step_events = 128;         // events that one transaction takes out of the log
+inline constexpr std::size_t retention_step_changes = 1'024;      // their changes, or cells looked at for a lost tag
+inline constexpr std::size_t retention_step_bytes = 1024 * 1024;  // and their bytes
+inline constexpr std::size_t retention_boards_max = 16;           // boards looked at in one turn
+inline constexpr std::int64_t retention_interval_ms = 1'000;      // between two rounds over the boards
+inline constexpr std::size_t retention_settled_max = 100'000;     // boards of which it is known that nothing is to do
+inline constexpr std::size_t tags_per_board_max = 1'024;          // named versions
 
 // Forks
 inline constexpr std::size_t forks_depth_max = 16;           // forks of forks

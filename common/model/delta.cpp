@@ -19,6 +19,11 @@ std::optional<Confidence> confidence_from(std::string_view name) { return look_u
 std::string_view name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 std::optional<Kind> kind_from(std::string_view name) { return look_up<Kind>(kind_names, name); }
 
+bool is_of_board(Verb verb) {
+  return verb == Verb::fork || verb == Verb::merge || verb == Verb::erase || verb == Verb::tag ||
+         verb == Verb::retain || verb == Verb::delete_board;
+}
+
 std::string_view name_of(Verb verb) { return verb_names[static_cast<std::size_t>(verb)]; }
 std::optional<Verb> verb_from(std::string_view name) { return look_up<Verb>(verb_names, name); }
 

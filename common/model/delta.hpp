@@ -56,6 +56,8 @@ enum class Verb : std::uint8_t {
   delete_board = 19,
 };
 inline constexpr Verb verb_highest = Verb::delete_board;
+// What is done to a whole board, or to its history: the only op of its delta.
+bool is_of_board(Verb verb);
 std::string_view name_of(Verb verb);
 std::optional<Verb> verb_from(std::string_view name);
 

@@ -46,7 +46,7 @@ class DeleteTest : public ::testing::Test {
   std::optional<Deletion> deletion(const std::string& board) { return must(must(store_->snapshot())->deletion(board)); }
   std::vector<std::string> boards() {
     std::vector<std::string> ids;
-    for (const BoardSummary& each : must(must(store_->snapshot())->boards("", 100))) ids.push_back(each.board);
+    for (const BoardSummary& summary : must(must(store_->snapshot())->boards("", 100))) ids.push_back(summary.board);
     return ids;
   }
   // One step of what is left to do, in a transaction of its own; false when nothing was left.
@@ -273,7 +273,7 @@ TYPED_TEST(DeleteTest, AForkThatIsMadeAndDeletedInOneBatchIsNoForkOfItsParent) {
 
 TYPED_TEST(DeleteTest, ATrimmedBoardGoesWithWhatItsFloorKept) {
   this->fill("trip");
-  const TrimGoal goal{4, std::nullopt, 100, 1 << 20};
+  const TrimGoal goal{4, std::nullopt, 100, 1000, 1 << 20};
   {
     const auto batch = must(this->store_->begin());
     EXPECT_EQ(must(batch->trim("trip", goal)).events, 3U);
@@ -285,7 +285,7 @@ TYPED_TEST(DeleteTest, ATrimmedBoardGoesWithWhatItsFloorKept) {
   {
     const auto batch = must(this->store_->begin());
     SweepProgress progress;
-    EXPECT_EQ(must(batch->trim("trip", {9, std::nullopt, 100, 1 << 20})).events, 0U);
+    EXPECT_EQ(must(batch->trim("trip", {9, std::nullopt, 100, 1000, 1 << 20})).events, 0U);
     EXPECT_FALSE(must(batch->sweep_pins("trip", progress, 10)));
     must(batch->commit());
   }

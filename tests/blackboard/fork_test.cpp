@@ -113,7 +113,9 @@ TYPED_TEST(ForkTest, ForksOfForksAgreeWithPlainCopiesOfTheHistory) {
   this->grow("b", fork, random, 15);
   NaiveHistory early = fork_of_fork.until(15);  // at a version that it has from its grandparent
   const auto third = random.next(early);
-  ASSERT_TRUE(this->fork("d", "c", 15, third));
+  // Not from the fork: its grandparent knows nothing of such a one.
+  ASSERT_FALSE(this->fork("d", "c", 15, third));
+  ASSERT_TRUE(this->fork("d", "a", 15, third));
   early.apply(16, third);
   this->store_.reopen();
 

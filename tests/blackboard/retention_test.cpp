@@ -31,7 +31,7 @@ class RetentionTest : public ::testing::Test {
 
   Trimmed trim(const std::string& board, Version floor, std::size_t events_max = 1'000'000) {
     const auto batch = must(store_->begin());
-    const Trimmed trimmed = must(batch->trim(board, {floor, std::nullopt, events_max, unbounded}));
+    const Trimmed trimmed = must(batch->trim(board, {floor, std::nullopt, events_max, unbounded, unbounded}));
     must(batch->commit());
     return trimmed;
   }
@@ -178,7 +178,7 @@ TYPED_TEST(RetentionTest, TrimsAsFarAsTheBytesOfTheLogNeed) {
   const std::uint64_t all = must(must(this->store_->snapshot())->boards("", 1)).front().log_bytes;
   ASSERT_GT(all, 40'000U);
   const auto batch = must(this->store_->begin());
-  must(batch->trim("trip", {0, all / 2, 1000, unbounded}));
+  must(batch->trim("trip", {0, all / 2, 1000, unbounded, unbounded}));
   must(batch->commit());
   const std::uint64_t left = must(must(this->store_->snapshot())->boards("", 1)).front().log_bytes;
   EXPECT_LE(left, all / 2);

@@ -126,10 +126,10 @@ TEST_F(DeleteBoard, AResendOfTheDeletionGetsItsFirstReceiptAndOfNothingElse) {
 TEST_F(DeleteBoard, StandsAloneInItsDeltaAndTakesTheGuardsOfAll) {
   on(board, R"({"set": {"a": 1}})");
   on(board, R"({"set": {"a": 2}})");
-  EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete"}, {"op": "set", "path": "b", "value": 1}]})")), "forbidden");
+  EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete"}, {"op": "set", "path": "b", "value": 1}]})")), "bad_value");
   EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete", "path": "a"}]})")), "bad_path");
   EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete", "ttl_ms": 5}]})")), "bad_value");
-  EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete", "value": 1}]})")), "forbidden");
+  EXPECT_EQ(code_of(on(board, R"({"ops": [{"op": "delete", "value": 1}]})")), "bad_value");
   EXPECT_EQ(code_of(on(board, R"({"base": 3, "ops": [{"op": "delete"}]})")), "future_base");
   EXPECT_EQ(code_of(on(board, R"({"epoch": "x", "ops": [{"op": "delete"}]})")), "wrong_epoch");
   EXPECT_EQ(code_of(on(board, R"({"expect": {"version": 1}, "ops": [{"op": "delete"}]})")), "stale");
@@ -322,8 +322,8 @@ struct DeletedFeed : DeleteBoard {
     copy = {};
     for (const codec::Message& message : sent[peer]) {
       if (message.type != codec::message::events) continue;
-      const auto read = codec::events_from_value(message.body);
-      for (const codec::FeedEvent& event : read->events) {
+      const auto page = codec::events_from_value(message.body);
+      for (const codec::FeedEvent& event : page->events) {
         copy.apply(event.version, event.changes);
         EXPECT_EQ(event.digest.value_or(copy.digest()), copy.digest());
         found.push_back(event.version);
@@ -423,6 +423,7 @@ TEST_F(DeletedFeed, WhatItsSchemaKeptBackStaysOffTheOpenFeed) {
   fixture.roles.add_actor("*", {"all"});
   on("acme/open", R"({"set": {"a": 1}})", "analyst");
   EXPECT_TRUE(service.is_open("acme/open"));
+  fixture.roles.add_actor("lead", {});
   fixture.roles.add_role("lead", {{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest}});
   fixture.roles.add_actor("lead", {"lead"});
   const Receipt marked = on(board, R"({"ops": [{"op": "schema", "path": "$schema.board",

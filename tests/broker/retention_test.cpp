@@ -179,6 +179,85 @@ TEST_F(RetentionVerb, AForkIsTrimmedOnItsOwnAndItsParentAroundIt) {
   expect_sound("f/7");
 }
 
+TEST_F(RetentionVerb, WhatAForkRemovedOfItsParentStaysRemovedAndStaysReadable) {
+  on(R"({"ops": [{"op": "patch", "path": "国家", "add": ["美国", "英国"]}]})");
+  const auto fork = [&](const std::string& name, const std::string& of, Version version) {
+    return code(R"({"ops": [{"op": "fork", "value": {"parent": ")" + of + R"(", "version": )" +
+                    std::to_string(version) + "}}]}",
+                name);
+  };
+  ASSERT_EQ(fork("f", board, 1), "none");
+  on(R"({"ops": [{"op": "patch", "path": "国家", "add": ["日本"]}]})", "f");
+  ASSERT_EQ(fork("f/f", "f", 3), "none");
+  on(R"({"ops": [{"op": "patch", "path": "国家", "remove": ["美国"]}]})", "f");
+  retain(R"({"versions": 1})", "f");
+  for (int i = 0; i < 9; ++i) on(R"({"set": {"n": )" + std::to_string(i) + "}}", "f");
+  trim();
+  EXPECT_EQ(codec::to_json(value_in(rig.store(), "国家", "f/f")), R"(["美国","英国","日本"])");
+  EXPECT_EQ(codec::to_json(value_in(rig.store(), "国家", "f")), R"(["英国","日本"])");
+  const Version before = head("f").version;
+  on(R"({"ops": [{"op": "patch", "path": "国家", "add": ["美国"]}]})", "f");
+  const auto loaded = (*rig.store().snapshot())->load("f", std::nullopt, before, 1 << 20U);
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(codec::to_json(blackboard::fields(*loaded, *Path::parse("国家"), {rig.now, nullptr}).front().value),
+            R"(["英国","日本"])");
+  expect_sound("f");
+  expect_sound("f/f");
+}
+
+TEST_F(RetentionVerb, AForkNamesAndForksOnlyWhatItKeepsItself) {
+  for (int i = 0; i < 5; ++i) on(R"({"set": {"n": )" + std::to_string(i) + "}}");
+  on(R"({"ops": [{"op": "tag", "path": "$tags.起点", "value": 2}]})");
+  ASSERT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": ")" + board + R"("}}]})", "f"), "none");
+  on(R"({"set": {"m": 1}})", "f");
+  EXPECT_EQ(code(R"({"ops": [{"op": "tag", "path": "$tags.x", "value": 4}]})", "f"), "base_too_old");
+  EXPECT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": "f", "version": 4}}]})", "f/f"), "base_too_old");
+  EXPECT_EQ(code(R"({"ops": [{"op": "tag", "path": "$tags.x", "value": 6}]})", "f"), "none");
+  EXPECT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": "f", "version": 6}}]})", "f/f"), "none");
+  // The names of the parent are not the fork's.
+  EXPECT_TRUE(value_in(rig.store(), "$tags.起点", "f").is_nil());
+  EXPECT_EQ(value_in(rig.store(), "$tags.起点"), Value(2));
+  retain(R"({"versions": 1})");
+  for (int i = 0; i < 20; ++i) on(R"({"set": {"n": )" + std::to_string(i) + "}}");
+  trim();
+  EXPECT_EQ(value_in(rig.store(), "n", "f/f"), Value(4));
+  EXPECT_EQ(value_in(rig.store(), "n", "f"), Value(4));
+  for (const char* each : {"f", "f/f"}) expect_sound(each);
+  expect_sound();
+}
+
+TEST_F(RetentionVerb, AnErasureReachesForksThatWroteToWhatIsLongGoneHere) {
+  on(R"({"set": {"证件": "tmp", "k": 0}})");
+  on(R"({"unset": ["证件"]})");
+  ASSERT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": ")" + board + R"("}}]})", "f"), "none");
+  ASSERT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": "f"}}]})", "f/f"), "none");
+  on(R"({"set": {"证件": "护照 E12345678"}})", "f/f");
+  retain(R"({"versions": 1})");
+  for (int i = 1; i < 20; ++i) on(R"({"set": {"k": )" + std::to_string(i) + "}}");
+  trim();
+  const Receipt erased = on(R"({"ops": [{"op": "erase", "path": "证件"}]})");
+  EXPECT_EQ(erased.ops[0].outcome, Outcome::applied);
+  EXPECT_TRUE(value_in(rig.store(), "证件", "f/f").is_nil());
+  while (rig.pipeline().scrub().value()) {
+  }
+  for (const auto& erasure : *rig.store().erasures(0, 100)) EXPECT_TRUE(erasure.is_done);
+  for (const char* each : {"f", "f/f"}) expect_sound(each);
+  expect_sound();
+}
+
+TEST_F(RetentionVerb, AForkOfATrimmedBoardIsSoundWhenItsParentErases) {
+  on(R"({"set": {"x": "秘密", "k": 0}})");
+  ASSERT_EQ(code(R"({"ops": [{"op": "fork", "value": {"parent": ")" + board + R"("}}]})", "f"), "none");
+  on(R"({"set": {"k": 5}})", "f");
+  retain(R"({"versions": 1})");
+  for (int i = 1; i < 20; ++i) on(R"({"set": {"k": )" + std::to_string(i) + "}}");
+  trim();
+  expect_sound("f");
+  on(R"({"ops": [{"op": "erase", "path": "x"}]})");
+  expect_sound("f");
+  expect_sound();
+}
+
 TEST_F(RetentionVerb, NamesAreBounded) {
   on(R"({"set": {"a": 1}})");
   for (std::size_t i = 0; i < limits::tags_per_board_max; ++i) {
