@@ -58,6 +58,9 @@ po::options_description options() {
   add("retain-bytes", po::value<std::string>()->value_name("BYTES"), "room for its history (no limit)");
   add("restored", po::bool_switch(),
       "the data is a copy that was put back: take a new epoch, so that clients read their boards anew");
+  add("erasures", po::value<std::string>()->value_name("FILE"),
+      "carry out what this ledger of erasures has and the data has not, before anything is served");
+  add("compact", po::bool_switch(), "write the data anew before serving, without what was erased or overwritten");
   add("heartbeat-ms", po::value<std::string>()->value_name("N"), "milliseconds between heartbeats (1000)");
   add("log-level", po::value<std::string>()->value_name("LEVEL"), "debug, info, warn, error or off (info)");
   add("log-json", po::bool_switch(), "log lines are JSON");
@@ -71,8 +74,8 @@ po::options_description options() {
 po::options_description stored_options() {
   po::options_description all;
   auto add = all.add_options();
-  for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "heartbeat-ms",
-                           "log-level", "log-json", "retain-versions", "retain-age", "retain-bytes"}) {
+  for (const char* name : {"data", "query-listen", "feed-listen", "open-feed", "roles", "quota", "erasures",
+                           "heartbeat-ms", "log-level", "log-json", "retain-versions", "retain-age", "retain-bytes"}) {
     add(name, po::value<std::string>());
   }
   add("listen", po::value<std::vector<std::string>>());
@@ -228,6 +231,8 @@ Result<void> apply_one(const std::string& name, const Settings& settings, Config
   if (name == "open-feed") config.server.open_feed_listen = *text;
   if (name == "log-level") config.log.level = *text;
   if (name == "restored") config.server.renews_epoch = true;
+  if (name == "compact") config.server.compacts = true;
+  if (name == "erasures") config.server.erasures = *text;
   if (auto applied = apply_retention(name, *text, config.server.retention); !applied) return applied;
   if (name == "roles") {
     auto roles = load_roles(*text);
@@ -285,7 +290,7 @@ Result<Config> read_config(const std::vector<std::string>& arguments, const Envi
   if (settings->contains("version")) config.text = std::string("tafeld ") + TAFEL_VERSION + "\n";
   if (config.text) return config;
 
-  for (const char* name : {"log-json", "restored"}) {
+  for (const char* name : {"log-json", "restored", "compact"}) {
     if (const auto given = settings->find(name); given != settings->end()) given->second = {"true"};
   }
   add_below(*settings, from_environment(environment));

@@ -6,9 +6,12 @@
 #include <thread>
 #include <utility>
 
+#include "blackboard/store/backup.hpp"
+#include "blackboard/store/erasure_ledger.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "broker/endpoints.hpp"
+#include "broker/erasure_replay.hpp"
 #include "broker/log.hpp"
 #include "broker/loops.hpp"
 #include "broker/pipeline.hpp"
@@ -46,6 +49,8 @@ class RunningServer final : public Server {
  private:
   Result<void> check_options();
   Result<void> open_store();
+  Result<void> compact_store();
+  Result<void> carry_out_erasures();
   Result<Sockets> bind();
   Result<std::unique_ptr<net::Router>> bind_router(const std::vector<std::string>& endpoints, int send_queue);
   codec::Welcome welcome() const;
@@ -106,7 +111,30 @@ Result<void> RunningServer::check_options() {
   return {};
 }
 
+// Before the store is open: nobody else may look at its files meanwhile.
+Result<void> RunningServer::compact_store() {
+  std::error_code error;
+  if (!options_.compacts || !std::filesystem::exists(options_.data / "store", error)) return {};
+  const auto report = store::compact(options_.data);
+  if (!report) return tl::unexpected(report.error());
+  log(LogLevel::info, "compacted",
+      {{"versions", report->counts.versions}, {"before", report->bytes_before}, {"after", report->bytes_after}});
+  return {};
+}
+
+Result<void> RunningServer::carry_out_erasures() {
+  if (options_.erasures.empty()) return {};
+  auto ledger = store::read_ledger(options_.erasures);
+  if (!ledger) return fail(Fault::bad_config, ledger.error().message);
+  const auto replayed = replay_erasures(*store_, std::move(*ledger), clock_.wall_ms());
+  if (!replayed) return tl::unexpected(replayed.error());
+  log(LogLevel::info, "erasures_carried_out",
+      {{"carried_out", replayed->carried_out}, {"known", replayed->known}, {"skipped", replayed->skipped}});
+  return {};
+}
+
 Result<void> RunningServer::open_store() {
+  if (auto compacted = compact_store(); !compacted) return compacted;
   store::LmdbOptions disk;
   disk.directory = options_.data;
   disk.quota_bytes = options_.quota_bytes;
@@ -119,7 +147,7 @@ Result<void> RunningServer::open_store() {
   if (!opened) return tl::unexpected(opened.error());
   store_ = std::move(*opened);
   epoch_ = store_->epoch();
-  return {};
+  return carry_out_erasures();
 }
 
 Result<Sockets> RunningServer::bind() {

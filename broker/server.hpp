@@ -26,10 +26,12 @@ struct ServerOptions {
   std::string open_feed_listen;  // XPUB; empty: off
   RoleTable roles;
   std::int64_t heartbeat_ms = 1000;
-  std::size_t quota_bytes = 0;  // 0: the default of limits.hpp
-  Retention retention;          // of boards that have none of their own
-  bool renews_epoch = false;    // the data is a copy that was put back
-  bool allow_inproc = false;    // embedded
+  std::size_t quota_bytes = 0;     // 0: the default of limits.hpp
+  Retention retention;             // of boards that have none of their own
+  bool renews_epoch = false;       // the data is a copy that was put back
+  bool compacts = false;           // the data is written anew first
+  std::filesystem::path erasures;  // a ledger to be carried out before anything is served; empty: none
+  bool allow_inproc = false;       // embedded
 };
 
 struct Endpoints {

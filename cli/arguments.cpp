@@ -53,7 +53,8 @@ Result<options::parsed_options> parse_with_boost(const options::options_descript
 
 Result<void> check_count(const Command& command, std::size_t given) {
   const auto& wanted = command.positionals;
-  if (given > wanted.size()) {
+  const bool is_open = !wanted.empty() && wanted.back().many;
+  if (given > wanted.size() && !is_open) {
     return fail(Fault::bad_config, fmt::format("{} takes {} argument(s), not {}", command.name, wanted.size(), given));
   }
   if (given < wanted.size() && wanted[given].required) {

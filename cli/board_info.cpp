@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/connection.hpp"
+#include "cli/deep_verify.hpp"
 #include "cli/output.hpp"
 
 namespace tafel::cli {
@@ -54,6 +55,7 @@ Result<bool> verify_all(Connection& connection, Output& output) {
 }
 
 Result<Exit> run_verify(const Arguments& arguments, Output& output) {
+  if (arguments.has("deep")) return run_deep_verify(arguments, output);
   const bool is_one = arguments.positional(0).has_value();
   const Result<std::string> board = is_one ? arguments.board(0) : std::string();
   if (!board) return tl::unexpected(board.error());
@@ -95,9 +97,14 @@ const Command& verify_command() {
       .summary = "replay the log of a board and compare",
       .help =
           "Replays the log of BOARD (of every board without one) and compares hash chain, digest and cells. Prints\n"
-          "one finding a line, as JSON. Exit code 1 when there are defects.",
-      .positionals = {{"BOARD", false}},
-      .options = {},
+          "one finding a line, as JSON. Exit code 1 when there are defects.\n"
+          "With --deep: looks at everything in the data directory DATA_DIR, without asking a server (one may run on "
+          "it):\n"
+          "pages, checksums of all records, a replay of each board, forks, receipts, the index of expiry, the ledger "
+          "of\n"
+          "erasures and that nothing is left of what was erased.",
+      .positionals = {{"BOARD|DATA_DIR", false}},
+      .options = {{"deep", "", "all that is in DATA_DIR"}},
       .run = run_verify};
   return command;
 }

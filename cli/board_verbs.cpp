@@ -1,6 +1,7 @@
 // `fork`, `merge`, `tag`, `tags`, `erase` and `erasures`: what is done to a whole board, or to its history.
 #include <fmt/format.h>
 
+#include "blackboard/store/erasure_ledger.hpp"
 #include "cli/connection.hpp"
 #include "cli/ledger.hpp"
 #include "cli/output.hpp"
@@ -145,6 +146,18 @@ Result<Exit> run_erase(const Arguments& arguments, Output& output) {
   return sent;
 }
 
+// The whole ledger, as lines of a file that lies beside backups.
+Result<Exit> export_erasures(Connection& connection, Output& output) {
+  const auto read =
+      connection.ask_pages(Map{{"what", "erasures"}}, "erasures", "from", [&](const Value& found) -> Result<void> {
+        const auto erasure = store::erasure_from_value(found);
+        if (!erasure) return tl::unexpected(erasure.error());
+        return output.line(store::ledger_line(*erasure));
+      });
+  if (!read) return tl::unexpected(read.error());
+  return Exit::done;
+}
+
 Result<Exit> run_erasures(const Arguments& arguments, Output& output) {
   std::optional<std::string> board;
   if (arguments.positional(0)) {
@@ -152,8 +165,11 @@ Result<Exit> run_erasures(const Arguments& arguments, Output& output) {
     if (!named) return tl::unexpected(named.error());
     board = *named;
   }
+  if (board && arguments.has("export"))
+    return fail(Fault::bad_config, "erasures --export prints the ledger of all boards: leave BOARD out");
   auto connection = Connection::open(arguments);
   if (!connection) return tl::unexpected(connection.error());
+  if (arguments.has("export")) return export_erasures(*connection, output);
   const auto ledger = read_ledger(*connection, board);
   if (!ledger) return tl::unexpected(ledger.error());
   for (const Value& erasure : *ledger) {
@@ -239,9 +255,10 @@ const Command& erasures_command() {
                                .summary = "list what was erased",
                                .help =
                                    "Prints the ledger of erasures (of BOARD): where, at which version, by whom, and\n"
-                                   "whether the history has been gone through.",
+                                   "whether the history has been gone through. With --export: the whole ledger, as\n"
+                                   "a file to keep beside older backups (`tafeld --erasures FILE`).",
                                .positionals = {{"BOARD", false}},
-                               .options = {json_option},
+                               .options = {json_option, {"export", "", "the whole ledger, one JSON object a line"}},
                                .run = run_erasures};
   return command;
 }

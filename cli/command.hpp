@@ -30,6 +30,7 @@ struct OptionSpec {
 struct Positional {
   std::string_view name;
   bool required = true;
+  bool many = false;  // of the last one: it may stand several times
 };
 
 struct Command {
@@ -67,6 +68,10 @@ const Command& verify_command();
 const Command& context_command();
 const Command& schema_command();
 const Command& stat_command();
+const Command& backup_command();
+const Command& compact_command();
+const Command& export_command();
+const Command& import_command();
 
 // The options that every command has.
 const std::vector<OptionSpec>& global_options();

@@ -33,7 +33,8 @@ std::string program_help(const std::vector<const Command*>& commands) {
 std::string usage_line(const Command& command) {
   std::string line = fmt::format("tafel {}", command.name);
   for (const Positional& positional : command.positionals) {
-    line += positional.required ? fmt::format(" {}", positional.name) : fmt::format(" [{}]", positional.name);
+    const std::string name = fmt::format("{}{}", positional.name, positional.many ? "..." : "");
+    line += positional.required ? fmt::format(" {}", name) : fmt::format(" [{}]", name);
   }
   for (const OptionSpec& option : command.options) {
     const std::string text =

@@ -42,16 +42,17 @@ Result<std::size_t> read_block(int descriptor, const std::string& name, std::str
 
 }  // namespace
 
-Result<LineReader> LineReader::open(const std::string& file) {
-  if (file == "-") return LineReader(STDIN_FILENO, "standard input");
+Result<LineReader> LineReader::open(const std::string& file, std::size_t line_bytes_max) {
+  if (file == "-") return LineReader(STDIN_FILENO, "standard input", line_bytes_max);
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return failed("open", file);
-  return LineReader(descriptor, file);
+  return LineReader(descriptor, file, line_bytes_max);
 }
 
 LineReader::LineReader(LineReader&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       name_(std::move(other.name_)),
+      line_bytes_max_(other.line_bytes_max_),
       buffer_(std::move(other.buffer_)) {}
 
 LineReader::~LineReader() {
@@ -72,7 +73,7 @@ std::optional<LineReader::Item> LineReader::take(std::string& line) {
   const std::size_t found = buffer_.find('\n', searched_);
   const bool is_whole = found != std::string::npos;
   const std::size_t end = is_whole ? found : buffer_.size();
-  if (end - begin_ > limits::input_line_bytes_max) is_skipping_ = true;
+  if (end - begin_ > line_bytes_max_) is_skipping_ = true;
   if (!is_whole && !is_at_end_) {
     if (is_skipping_) buffer_.resize(begin_);
     searched_ = buffer_.size();

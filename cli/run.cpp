@@ -19,7 +19,8 @@ const std::vector<const Command*>& commands() {
       &blame_command(),   &diff_command(),   &revert_command(),   &suggestions_command(), &accept_command(),
       &dismiss_command(), &boards_command(), &verify_command(),   &context_command(),     &stat_command(),
       &schema_command(),  &fork_command(),   &merge_command(),    &tag_command(),         &tags_command(),
-      &retain_command(),  &erase_command(),  &erasures_command(), &delete_command()};
+      &retain_command(),  &erase_command(),  &erasures_command(), &backup_command(),      &compact_command(),
+      &export_command(),  &import_command(), &delete_command()};
   return all;
 }
 

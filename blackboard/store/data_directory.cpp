@@ -14,15 +14,13 @@
 #include <system_error>
 #include <utility>
 
+#include "blackboard/store/durable_files.hpp"
+
 namespace tafel::store {
 namespace {
 
 constexpr mode_t private_directory = 0700;
 constexpr mode_t private_file = 0600;
-
-tl::unexpected<Failure> io_failure(const char* act, const std::filesystem::path& path, int error) {
-  return fail(Fault::io, fmt::format("can not {} {}: {}", act, path.string(), std::generic_category().message(error)));
-}
 
 Result<void> make_directory(const std::filesystem::path& directory) {
   std::error_code error;
@@ -80,23 +78,18 @@ Result<int> take_lock(const std::filesystem::path& directory) {
   return lock;
 }
 
-Result<void> sync(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return io_failure("open", path, errno);
-  const int outcome = ::fsync(file);
-  const int error = errno;
-  ::close(file);
-  if (outcome != 0) return io_failure("sync", path, error);
-  return {};
+Result<void> rename_synced(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  std::filesystem::rename(from, to, error);
+  if (error) return io_failure("rename", from, error.value());
+  return sync(from.parent_path());
 }
 
-Result<void> sync_tree(const std::filesystem::path& directory) {
+Result<void> remove_tree(const std::filesystem::path& path) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (auto synced = sync(entry.path()); !synced) return synced;
-  }
-  if (error) return io_failure("list", directory, error.value());
-  return sync(directory);
+  std::filesystem::remove_all(path, error);
+  if (error) return io_failure("remove", path, error.value());
+  return {};
 }
 
 }  // namespace
@@ -106,7 +99,9 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& directory
   if (auto local = refuse_network(directory); !local) return tl::unexpected(local.error());
   const auto lock = take_lock(directory);
   if (!lock) return tl::unexpected(lock.error());
-  return DataDirectory(directory, *lock);
+  DataDirectory opened(directory, *lock);
+  if (auto settled = opened.settle(); !settled) return tl::unexpected(settled.error());
+  return opened;
 }
 
 DataDirectory::DataDirectory(DataDirectory&& other) noexcept
@@ -116,17 +111,42 @@ DataDirectory::~DataDirectory() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-Result<void> DataDirectory::make_store(const std::function<Result<void>(const std::filesystem::path&)>& fill) const {
-  const std::filesystem::path aside = directory_ / "store.new";
+Result<void> DataDirectory::settle() const {
   std::error_code error;
-  std::filesystem::remove_all(aside, error);
-  if (error) return io_failure("remove", aside, error.value());
-  if (::mkdir(aside.c_str(), private_directory) != 0) return io_failure("make", aside, errno);
-  if (auto filled = fill(aside); !filled) return filled;
+  const bool is_there = std::filesystem::exists(store(), error);
+  const bool was_swapped = std::filesystem::exists(old_store(), error);
+  if (!is_there && !was_swapped) return {};  // what is made aside is then removed when it is made again
+  if (!is_there) {
+    // The new one was whole, and on disk, before the old one was moved away.
+    const bool has_new = std::filesystem::exists(new_store(), error);
+    if (auto moved = rename_synced(has_new ? new_store() : old_store(), store()); !moved) return moved;
+  }
+  for (const auto& left : {new_store(), old_store()}) {
+    if (auto removed = remove_tree(left); !removed) return removed;
+  }
+  return {};
+}
+
+Result<void> DataDirectory::fill_new(const Fill& fill) const {
+  if (auto removed = remove_tree(new_store()); !removed) return removed;
+  if (::mkdir(new_store().c_str(), private_directory) != 0) return io_failure("make", new_store(), errno);
+  auto filled = fill(new_store());
   // The content first, then the name: a store that can be seen is whole.
-  if (auto synced = sync_tree(aside); !synced) return synced;
-  std::filesystem::rename(aside, store(), error);
-  if (error) return io_failure("rename", aside, error.value());
+  if (filled) filled = sync_directory(new_store());
+  if (!filled) static_cast<void>(remove_tree(new_store()));
+  return filled;
+}
+
+Result<void> DataDirectory::make_store(const Fill& fill) const {
+  if (auto filled = fill_new(fill); !filled) return filled;
+  return rename_synced(new_store(), store());
+}
+
+Result<void> DataDirectory::replace_store(const Fill& fill) const {
+  if (auto filled = fill_new(fill); !filled) return filled;
+  if (auto moved = rename_synced(store(), old_store()); !moved) return moved;
+  if (auto moved = rename_synced(new_store(), store()); !moved) return moved;
+  if (auto removed = remove_tree(old_store()); !removed) return removed;
   return sync(directory_);
 }
 

@@ -1,9 +1,10 @@
-// The directory of a store on disk. It is held by one process at a time, and a store in it is made so that a crash at
-// any moment leaves either none or a whole one.
+// The directory of a store on disk. It is held by one process at a time, and a store in it is made, or replaced by
+// another one, so that a crash at any moment leaves a whole one (or none, where there was none).
 //
 //   <directory>/lock        held with flock for life; holds the process id, for people
 //   <directory>/store/      the store
 //   <directory>/store.new/  a store that is being made; a leftover is removed
+//   <directory>/store.old/  a store that has been replaced; when `store` is not there, `store.new` is whole
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,11 @@ class DataDirectory {
   ~DataDirectory();
 
   std::filesystem::path store() const { return directory_ / "store"; }
+  using Fill = std::function<Result<void>(const std::filesystem::path& empty_directory)>;
   // Lets `fill` make a store in an empty directory, and puts that in place when all of it is on disk.
-  Result<void> make_store(const std::function<Result<void>(const std::filesystem::path&)>& fill) const;
+  Result<void> make_store(const Fill& fill) const;
+  // The same where there is a store already, which is removed then. Nobody may have it open.
+  Result<void> replace_store(const Fill& fill) const;
 
   struct Space {
     std::uint64_t free_bytes = 0;
@@ -36,6 +40,11 @@ class DataDirectory {
 
  private:
   DataDirectory(std::filesystem::path directory, int lock) : directory_(std::move(directory)), lock_(lock) {}
+
+  std::filesystem::path new_store() const { return directory_ / "store.new"; }
+  std::filesystem::path old_store() const { return directory_ / "store.old"; }
+  Result<void> settle() const;  // ends a replacement that was cut off
+  Result<void> fill_new(const Fill& fill) const;
 
   std::filesystem::path directory_;
   int lock_;  // descriptor

@@ -53,6 +53,13 @@ class KvWrite : public KvRead {
   virtual Result<void> commit() = 0;
 };
 
+// Takes the entries of a new store, in key order within each table.
+class KvAppend {
+ public:
+  virtual ~KvAppend() = default;
+  virtual Result<void> append(Table table, std::string_view key, std::string_view value) = 0;
+};
+
 class Kv {
  public:
   virtual ~Kv() = default;

@@ -9,6 +9,8 @@
 //                  "boards"                             the number that the next new board gets
 //                  "erasures"                           the sequence of the next erasure
 //                  "scrubbed"                           the first erasure that is not done
+//                  "copied"                             1: a backup that no server has opened yet
+//                  "importing"                          the number of a board that is being imported
 //   boards         board id                             number version time floor erased deleted is_purged
 //                                                       log_bytes receipts_first receipts_next fork hash[32] digest[16]
 //                                                       parent
@@ -18,8 +20,9 @@
 //   receipts       number ‖ delta_hash                  sequence payload_hash[32] version receipt
 //   receipt_queue  number ‖ sequence                    time delta_hash
 //   forks          number ‖ number of the fork          version at which it was forked, board id of the fork
-//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ ~version  as in parts, or (part field) as in fields without a
-//   leaf expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
+//   floors         number ‖ path_hash ‖ part u8 ‖ id ‖ ~version
+//                                                       as in parts, or (part field) as in fields without a leaf
+//   expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
 //
 //   erasures       sequence                             board_size board path_size path actor_size actor version time
 //                                                       scrubbed is_done receipts_after
@@ -57,6 +60,8 @@ inline constexpr std::string_view meta_epoch = "epoch";
 inline constexpr std::string_view meta_boards = "boards";
 inline constexpr std::string_view meta_erasures = "erasures";
 inline constexpr std::string_view meta_scrubbed = "scrubbed";
+inline constexpr std::string_view meta_copied = "copied";
+inline constexpr std::string_view meta_importing = "importing";
 
 inline constexpr std::size_t path_key_bytes_max = 400;
 inline constexpr std::size_t path_key_cut_bytes = 360;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <system_error>
 
 #include "blackboard/store/lmdb_pages.hpp"
@@ -64,18 +65,32 @@ Result<void> check(const PageFile& file, std::uint64_t walk_bytes_max) {
   return walk_pages(file, *meta);
 }
 
-}  // namespace
-
-Result<void> check_lmdb_file(const std::filesystem::path& path, std::uint64_t walk_bytes_max) {
+Result<void> check_opened(const std::filesystem::path& path, const std::function<Result<void>(const PageFile&)>& look) {
   const Descriptor descriptor(path);
   struct stat info {};
   if (descriptor.number() < 0 || ::fstat(descriptor.number(), &info) != 0) {
     const Fault fault = errno == ENOENT ? Fault::bad_bytes : Fault::io;
     return fail(fault, fmt::format("can not open {}: {}", path.string(), std::generic_category().message(errno)));
   }
-  const auto checked = check(PageFile(descriptor.number(), static_cast<std::uint64_t>(info.st_size)), walk_bytes_max);
-  if (!checked) return fail(checked.error().fault, path.string() + ": " + checked.error().message);
+  const auto looked = look(PageFile(descriptor.number(), static_cast<std::uint64_t>(info.st_size)));
+  if (!looked) return fail(looked.error().fault, path.string() + ": " + looked.error().message);
   return {};
+}
+
+}  // namespace
+
+Result<void> check_lmdb_file(const std::filesystem::path& path, std::uint64_t walk_bytes_max) {
+  return check_opened(path, [&](const PageFile& file) { return check(file, walk_bytes_max); });
+}
+
+Result<void> check_lmdb_file_in_use(const std::filesystem::path& path) {
+  return check_opened(path, [](const PageFile& file) -> Result<void> {
+    const auto even = read_meta(file, 0);
+    if (!even) return tl::unexpected(even.error());
+    const auto odd = read_meta(file, even->page_bytes);
+    if (!odd) return tl::unexpected(odd.error());
+    return {};
+  });
 }
 
 }  // namespace tafel::store

@@ -15,4 +15,8 @@ namespace tafel::store {
 // truncated.
 Result<void> check_lmdb_file(const std::filesystem::path& file, std::uint64_t walk_bytes_max);
 
+// The same for a file that another process may be writing to: only that it is an LMDB file of a layout that we know.
+// Its pages can not be walked, as they are given to other uses meanwhile; the process that writes it has done that.
+Result<void> check_lmdb_file_in_use(const std::filesystem::path& file);
+
 }  // namespace tafel::store

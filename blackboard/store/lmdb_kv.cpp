@@ -12,102 +12,34 @@
 #include <vector>
 
 #include "blackboard/store/data_directory.hpp"
+#include "blackboard/store/lmdb_environment.hpp"
 #include "blackboard/store/lmdb_file.hpp"
-#include "blackboard/store/record.hpp"
 #include "common/base/check.hpp"
 #include "common/base/limits.hpp"
 
 namespace tafel::store {
 namespace {
 
-constexpr mdb_mode_t private_file = 0600;
+using lmdb::CursorPointer;
+using lmdb::EnvironmentPointer;
+using lmdb::failure_of;
+using lmdb::get_value;
+using lmdb::is_key;
+using lmdb::scan_values;
+using lmdb::TableHandles;
+using lmdb::TransactionPointer;
+
 constexpr MDB_dbi free_list = 0;
-// Default (full) sync and no WRITEMAP: the only mode in which a power cut loses nothing that was committed. NOTLS: a
-// read transaction belongs to its object, not to the thread.
-constexpr unsigned environment_flags = MDB_NOTLS;
-
-Fault fault_of(int code) {
-  switch (code) {
-    case MDB_MAP_FULL:
-    case MDB_TXN_FULL: return Fault::full;
-    case MDB_READERS_FULL: return Fault::busy;
-    case MDB_BAD_TXN: return Fault::closed;
-    case MDB_CORRUPTED:
-    case MDB_PAGE_NOTFOUND:
-    case MDB_INVALID:
-    case MDB_VERSION_MISMATCH:
-    case MDB_NOTFOUND:
-    case MDB_CURSOR_FULL:
-    case MDB_INCOMPATIBLE: return Fault::bad_bytes;
-    default: return Fault::io;
-  }
-}
-
-tl::unexpected<Failure> lmdb_failure(const char* act, int code) {
-  return fail(fault_of(code), fmt::format("the store can not {}: {}", act, mdb_strerror(code)));
-}
+constexpr std::uint64_t readers_checked_every = 64;  // writes
 
 MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
-std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
-
-struct EnvironmentClose {
-  void operator()(MDB_env* env) const { mdb_env_close(env); }
-};
-using EnvironmentPointer = std::unique_ptr<MDB_env, EnvironmentClose>;
-
-struct TransactionAbort {
-  void operator()(MDB_txn* transaction) const { mdb_txn_abort(transaction); }
-};
-using TransactionPointer = std::unique_ptr<MDB_txn, TransactionAbort>;
-
-struct CursorClose {
-  void operator()(MDB_cursor* cursor) const { mdb_cursor_close(cursor); }
-};
-using CursorPointer = std::unique_ptr<MDB_cursor, CursorClose>;
-
-using TableHandles = std::array<MDB_dbi, table_count>;
-
-Result<EnvironmentPointer> open_environment(const std::filesystem::path& path, std::size_t map_bytes) {
-  constexpr std::size_t page_multiple = 65536;
-  MDB_env* raw = nullptr;
-  if (const int code = mdb_env_create(&raw); code != 0) return lmdb_failure("be set up", code);
-  EnvironmentPointer env(raw);
-  mdb_env_set_maxdbs(raw, table_count);
-  mdb_env_set_maxreaders(raw, limits::store_readers_max);
-  mdb_env_set_mapsize(raw, map_bytes / page_multiple * page_multiple);
-  if (const int code = mdb_env_open(raw, path.c_str(), environment_flags, private_file); code != 0) {
-    return lmdb_failure("be opened", code);
-  }
-  int dead = 0;
-  mdb_reader_check(raw, &dead);  // a killed process leaves its readers behind
-  return env;
-}
-
-// Opens the handles of all tables; with MDB_CREATE the tables are made.
-Result<TableHandles> open_tables(MDB_env* env, unsigned flags) {
-  MDB_txn* raw = nullptr;
-  if (const int code = mdb_txn_begin(env, nullptr, flags == MDB_CREATE ? 0 : MDB_RDONLY, &raw); code != 0) {
-    return lmdb_failure("begin a transaction", code);
-  }
-  TransactionPointer transaction(raw);
-  TableHandles handles{};
-  for (std::size_t i = 0; i < table_count; ++i) {
-    const char* name = table_name(static_cast<Table>(i));
-    const int code = mdb_dbi_open(raw, name, flags, &handles[i]);
-    if (code == MDB_NOTFOUND)
-      return fail(Fault::bad_bytes, fmt::format("the data file has no table {}: it is foreign or damaged", name));
-    if (code != 0) return lmdb_failure("open a table", code);
-  }
-  if (const int code = mdb_txn_commit(transaction.release()); code != 0) return lmdb_failure("commit", code);
-  return handles;
-}
 
 Result<void> make_environment(const std::filesystem::path& path, std::size_t map_bytes) {
-  const auto env = open_environment(path, map_bytes);
+  const auto env = lmdb::open_environment(path, map_bytes, lmdb::Use::serve);
   if (!env) return tl::unexpected(env.error());
-  const auto tables = open_tables(env->get(), MDB_CREATE);
+  const auto tables = lmdb::open_tables(env->get(), lmdb::Tables::make);
   if (!tables) return tl::unexpected(tables.error());
-  if (const int code = mdb_env_sync(env->get(), 1); code != 0) return lmdb_failure("be synced", code);
+  if (const int code = mdb_env_sync(env->get(), 1); code != 0) return failure_of("be synced", code);
   return {};
 }
 
@@ -129,7 +61,15 @@ class Environment {
   }
   void break_off() { is_broken_ = true; }
 
-  bool begin_writing() { return !is_writing_.exchange(true); }
+  bool begin_writing() {
+    if (is_writing_.exchange(true)) return false;
+    // A backup that was killed leaves a reader behind, for which all pages freed since would be kept.
+    if (writes_++ % readers_checked_every == 0) {
+      int dead = 0;
+      mdb_reader_check(env(), &dead);
+    }
+    return true;
+  }
   void end_writing() { is_writing_ = false; }
 
   Result<TransactionPointer> begin_read() {
@@ -143,7 +83,7 @@ class Environment {
       mdb_reader_check(env(), &dead);
       code = mdb_txn_begin(env(), nullptr, MDB_RDONLY, &raw);
     }
-    if (code != 0) return lmdb_failure("begin to read", code);
+    if (code != 0) return failure_of("begin to read", code);
     return TransactionPointer(raw);
   }
 
@@ -209,7 +149,7 @@ class Environment {
     if (!transaction) return tl::unexpected(transaction.error());
     MDB_cursor* raw = nullptr;
     if (const int code = mdb_cursor_open(transaction->get(), free_list, &raw); code != 0)
-      return lmdb_failure("count pages", code);
+      return failure_of("count pages", code);
     CursorPointer cursor(raw);
     std::uint64_t pages = 0;
     MDB_val key{};
@@ -222,7 +162,7 @@ class Environment {
     }
     cursor.reset();
     end_read(std::move(*transaction));
-    if (code != MDB_NOTFOUND) return lmdb_failure("count pages", code);
+    if (code != MDB_NOTFOUND) return failure_of("count pages", code);
     return pages;
   }
 
@@ -232,41 +172,10 @@ class Environment {
   const LmdbOptions options_;
   std::atomic<bool> is_broken_ = false;
   std::atomic<bool> is_writing_ = false;
+  std::uint64_t writes_ = 0;              // of whoever writes
   std::mutex idle_mutex_;                 // guards idle_: any thread may read, and each takes and gives back in passing
   std::vector<TransactionPointer> idle_;  // after env_, so that it goes first
 };
-
-bool is_key(std::string_view key) { return !key.empty() && key.size() <= key_bytes_max; }
-
-Result<std::optional<std::string>> get_value(MDB_txn* transaction, MDB_dbi table, std::string_view key) {
-  if (!is_key(key)) return std::nullopt;
-  MDB_val wanted = to_val(key);
-  MDB_val found{};
-  const int code = mdb_get(transaction, table, &wanted, &found);
-  if (code == MDB_NOTFOUND) return std::nullopt;
-  if (code != 0) return lmdb_failure("read", code);
-  if (found.mv_size > limits::store_value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
-  return std::string(to_view(found));
-}
-
-Result<void> scan_values(MDB_txn* transaction, MDB_dbi table, std::string_view from, const KvRead::Visitor& visit) {
-  MDB_cursor* raw = nullptr;
-  if (const int code = mdb_cursor_open(transaction, table, &raw); code != 0) return lmdb_failure("read", code);
-  const CursorPointer cursor(raw);
-  const std::string_view start = from.substr(0, key_bytes_max);
-  MDB_val key = to_val(start);
-  MDB_val value{};
-  int code = mdb_cursor_get(raw, &key, &value, start.empty() ? MDB_FIRST : MDB_SET_RANGE);
-  // What was cut off puts `from` behind the key that equals the rest.
-  if (code == 0 && start != from && to_view(key) == start) code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
-  while (code == 0) {
-    if (value.mv_size > limits::store_value_bytes_max) return lmdb_failure("read", MDB_CORRUPTED);
-    if (!visit(to_view(key), to_view(value))) return {};
-    code = mdb_cursor_get(raw, &key, &value, MDB_NEXT);
-  }
-  if (code != MDB_NOTFOUND) return lmdb_failure("read", code);
-  return {};
-}
 
 class LmdbRead final : public KvRead {
  public:
@@ -315,7 +224,7 @@ class LmdbWrite final : public KvWrite {
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
     const int code = mdb_put(transaction_.get(), environment_->table(table), &key_val, &value_val, 0);
-    if (code != 0) return given_up(lmdb_failure("write", code));
+    if (code != 0) return given_up(failure_of("write", code));
     return {};
   }
 
@@ -324,7 +233,7 @@ class LmdbWrite final : public KvWrite {
     TAFEL_CHECK(is_key(key), "a key has 1 to 511 bytes");
     MDB_val key_val = to_val(key);
     const int code = mdb_del(transaction_.get(), environment_->table(table), &key_val, nullptr);
-    if (code != 0 && code != MDB_NOTFOUND) return given_up(lmdb_failure("write", code));
+    if (code != 0 && code != MDB_NOTFOUND) return given_up(failure_of("write", code));
     return {};
   }
 
@@ -335,7 +244,7 @@ class LmdbWrite final : public KvWrite {
     if (auto usable = environment_->usable(); !usable) return usable;
     const int code = mdb_txn_commit(transaction_.release());
     if (code == 0) return {};
-    if (fault_of(code) == Fault::full) return lmdb_failure("commit", code);
+    if (lmdb::fault_of(code) == Fault::full) return failure_of("commit", code);
     // Part of it may be on disk, and a second sync would report success for pages that the first one lost: only a fresh
     // start is safe.
     environment_->break_off();
@@ -378,7 +287,7 @@ class LmdbKv final : public Kv {
     MDB_txn* raw = nullptr;
     if (const int code = mdb_txn_begin(environment_->env(), nullptr, 0, &raw); code != 0) {
       environment_->end_writing();
-      return lmdb_failure("begin to write", code);
+      return failure_of("begin to write", code);
     }
     return std::make_unique<LmdbWrite>(environment_, TransactionPointer(raw), *room);
   }
@@ -411,9 +320,9 @@ Result<std::unique_ptr<Kv>> open_lmdb(const LmdbOptions& given) {
   if (auto checked = check_lmdb_file(directory->store() / "data.mdb", options.walk_bytes_max); !checked) {
     return tl::unexpected(checked.error());
   }
-  auto env = open_environment(directory->store(), options.map_bytes);
+  auto env = lmdb::open_environment(directory->store(), options.map_bytes, lmdb::Use::serve);
   if (!env) return tl::unexpected(env.error());
-  const auto tables = open_tables(env->get(), 0);
+  const auto tables = lmdb::open_tables(env->get(), lmdb::Tables::open);
   if (!tables) return tl::unexpected(tables.error());
   return std::make_unique<LmdbKv>(
       std::make_shared<Environment>(std::move(*directory), std::move(*env), *tables, options));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -24,5 +25,18 @@ struct LmdbOptions {
 // which stays untouched (a newer format is refused by Store::open); Fault::bad_config for a directory on a network file
 // system.
 Result<std::unique_ptr<Kv>> open_lmdb(const LmdbOptions& options);
+
+// A store to be read only, from a process of its own, beside a server that runs or alone: it takes no lock and changes
+// nothing. Never in a process that has the store open otherwise (closing the second one gives the locks of both back).
+// A long read keeps the pages that the server frees meanwhile from being used again.
+Result<std::unique_ptr<Kv>> open_lmdb_reader(const LmdbOptions& options);
+
+// Looks at every page of the store in a directory that no server runs on; false, and nothing is looked at, when one
+// does. Fault::bad_bytes names the page that is damaged.
+Result<bool> walk_quiet_store(const std::filesystem::path& directory);
+
+// Makes an environment in the empty directory `path`, lets `fill` append all its records, and syncs it.
+Result<void> fill_lmdb(const std::filesystem::path& path, std::size_t map_bytes,
+                       const std::function<Result<void>(KvAppend&)>& fill);
 
 }  // namespace tafel::store

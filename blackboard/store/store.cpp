@@ -4,6 +4,7 @@
 
 #include "blackboard/store/batch.hpp"
 #include "blackboard/store/expiry_index.hpp"
+#include "blackboard/store/import.hpp"
 #include "blackboard/store/layout.hpp"
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/snapshot.hpp"
@@ -98,6 +99,23 @@ Result<std::optional<std::string>> read_epoch(Kv& kv) {
   return epoch;
 }
 
+// Whether the store is a backup that no server has opened yet.
+Result<bool> is_unopened_copy(Kv& kv) {
+  const auto read = kv.read();
+  if (!read) return tl::unexpected(read.error());
+  const auto mark = get_record(**read, Table::meta, meta_copied);
+  if (!mark) return tl::unexpected(mark.error());
+  return mark->has_value();
+}
+
+Result<void> write_epoch(Kv& kv, const std::string& epoch) {
+  const auto write = kv.write();
+  if (!write) return tl::unexpected(write.error());
+  if (auto put = put_record(**write, Table::meta, meta_epoch, epoch); !put) return put;
+  if (auto erased = (*write)->erase(Table::meta, meta_copied); !erased) return erased;
+  return (*write)->commit();
+}
+
 Result<void> write_meta(Kv& kv, const std::string& epoch) {
   const auto write = kv.write();
   if (!write) return tl::unexpected(write.error());
@@ -119,20 +137,41 @@ Result<void> renew_epoch(Kv& kv, Random& random) {
   const auto found = read_epoch(kv);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return {};
-  const auto write = kv.write();
-  if (!write) return tl::unexpected(write.error());
-  if (auto put = put_record(**write, Table::meta, meta_epoch, to_hex(random.bytes(epoch_bytes))); !put) return put;
-  return (*write)->commit();
+  return write_epoch(kv, to_hex(random.bytes(epoch_bytes)));
+}
+
+Result<std::unique_ptr<Store>> open_to_read(std::unique_ptr<Kv> kv, Random& random) {
+  auto epoch = read_epoch(*kv);
+  if (!epoch) return tl::unexpected(epoch.error());
+  if (!*epoch) return fail(Fault::not_found, "there is no store here yet: no server has run on it");
+  return std::make_unique<BoardStore>(std::move(kv), random, std::move(**epoch));
+}
+
+static Result<std::string> prepare_store(Kv& kv, const std::string& new_epoch) {
+  const auto found = read_epoch(kv);
+  if (!found) return tl::unexpected(found.error());
+  if (auto checked = check_small(kv); !checked) return tl::unexpected(checked.error());
+  if (!*found) {
+    if (auto written = write_meta(kv, new_epoch); !written) return tl::unexpected(written.error());
+    return new_epoch;
+  }
+  if (auto undone = undo_import(kv); !undone) return tl::unexpected(undone.error());
+  const auto is_copy = is_unopened_copy(kv);
+  if (!is_copy) return tl::unexpected(is_copy.error());
+  // A copy goes on from an older version than clients may know, and its versions will be others.
+  if (!*is_copy) return **found;
+  if (auto written = write_epoch(kv, new_epoch); !written) return tl::unexpected(written.error());
+  return new_epoch;
+}
+
+Result<std::string> prepare_store(Kv& kv, Random& random) {
+  return prepare_store(kv, to_hex(random.bytes(epoch_bytes)));
 }
 
 Result<std::unique_ptr<Store>> open_store_with_epoch(std::unique_ptr<Kv> kv, Random& random, const std::string& epoch) {
-  const auto found = read_epoch(*kv);
-  if (!found) return tl::unexpected(found.error());
-  if (auto checked = check_small(*kv); !checked) return tl::unexpected(checked.error());
-  if (!*found) {
-    if (auto written = write_meta(*kv, epoch); !written) return tl::unexpected(written.error());
-  }
-  return std::make_unique<BoardStore>(std::move(kv), random, found->value_or(epoch));
+  auto its_epoch = prepare_store(*kv, epoch);
+  if (!its_epoch) return tl::unexpected(its_epoch.error());
+  return std::make_unique<BoardStore>(std::move(kv), random, std::move(*its_epoch));
 }
 
 }  // namespace tafel::store

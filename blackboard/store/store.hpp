@@ -185,7 +185,8 @@ struct VerifyReport {
 
 class Store {
  public:
-  // Makes a new store (with a new epoch) in an empty `kv`, or checks and opens what is there.
+  // Makes a new store (with a new epoch) in an empty `kv`, or checks and opens what is there. A backup that was not
+  // opened before gets a new epoch.
   static Result<std::unique_ptr<Store>> open(std::unique_ptr<Kv> kv, Random& random);
   virtual ~Store() = default;
 
@@ -202,9 +203,16 @@ class Store {
   virtual Result<std::vector<Erasure>> erasures(std::uint64_t sequence, std::size_t count) = 0;
 };
 
+// Makes a store in an empty `kv`, or checks what is there and ends what a copy or an import left to do; gives its
+// epoch.
+Result<std::string> prepare_store(Kv& kv, Random& random);
+
 // Gives the store in `kv` another epoch, as a copy that was put back needs: clients may know versions that it has not.
 // Does nothing where there is no store yet.
 Result<void> renew_epoch(Kv& kv, Random& random);
+
+// A store that is only read: `begin` fails, and a backup stays one. Fault::not_found where none was made yet.
+Result<std::unique_ptr<Store>> open_to_read(std::unique_ptr<Kv> kv, Random& random);
 
 // Epoch given by the caller, for tests that need a known one.
 Result<std::unique_ptr<Store>> open_store_with_epoch(std::unique_ptr<Kv> kv, Random& random, const std::string& epoch);

@@ -114,13 +114,11 @@ class Verification {
       begins_with_inherited_ = true;
       if (auto taken = begin_with_inherited(below); !taken) return taken;
     }
-    if (start > level.from + 1) {
-      const auto scanned = scan_fields(kv_, level.number, std::nullopt, {},
-                                       [&](std::string_view, const Path& path, const FieldRecord& now) {
-                                         return begin_with_own(level, below, path, now, start);
-                                       });
-      if (!scanned) return scanned;
-    }
+    const auto scanned = scan_fields(kv_, level.number, std::nullopt, {},
+                                     [&](std::string_view, const Path& path, const FieldRecord& now) {
+                                       return begin_with_own(level, below, path, now, start);
+                                     });
+    if (!scanned) return scanned;
     for (const auto& [key, cell] : cells_) {
       if (cell.cell) replayed_.digest += digest_of(key, *cell.cell);
     }
@@ -153,6 +151,9 @@ class Verification {
 
   Result<bool> begin_with_own(const BoardLine::Level& level, BoardLine& below, const Path& path, const FieldRecord& now,
                               Version start) {
+    // What was erased since is not there, also of what is inherited: until then nothing can be summed.
+    const auto present = fields_.find(path);
+    if (now.erased >= start && present != fields_.end()) is_base_known_ = present->second.is_known = false;
     std::optional<FieldRecord> before = now;
     if (now.trail.newest() >= start) {
       auto kept = kept_field(kv_, level.number, path, start - 1);

@@ -128,6 +128,18 @@ inline constexpr std::size_t store_reserve_bytes_min = 64 * 1024 * 1024;   // di
 inline constexpr std::size_t store_kept_events_max = 16;  // decoded events kept for as-of reads, a batch
 inline constexpr int receipts_dropped_max = 4;            // expired receipts dropped with each new one
 
+// Backup
+inline constexpr std::size_t copy_batch_bytes = 64 * 1024 * 1024;      // written in one transaction of a copy
+inline constexpr std::uint64_t copy_progress_records = 16 * 1024;      // between two words of progress
+inline constexpr std::size_t copy_meta_records_max = 1'000;            // more in the table of single records is damage
+inline constexpr std::size_t export_readable_bytes_max = 1024 * 1024;  // a larger event is exported as its record only
+inline constexpr std::size_t import_line_bytes_max = 384 * 1024 * 1024;  // one line of an export
+inline constexpr std::size_t import_batch_bytes = 8 * 1024 * 1024;       // events taken in one transaction
+inline constexpr std::size_t import_erasures_max = 1'000'000;            // of one board
+inline constexpr std::size_t deep_defects_max = 100;                     // told by `verify --deep`; it stops there
+inline constexpr std::size_t import_undo_records = 4'096;                // removed in one transaction
+inline constexpr std::size_t ledger_line_bytes_max = 16 * 1024;          // one line of a ledger of erasures
+
 // Clients
 inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded
 inline constexpr std::size_t submit_objects_max = 24 * 1024;        // of one submit message: below message_objects_max

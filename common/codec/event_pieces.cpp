@@ -33,9 +33,8 @@ bool may_be_about(const std::string& text, const Path& path) {
   return !named || named->is_at_or_below(path) || path.is_below(*named);
 }
 
-// The op that erased it says nothing of what was there.
 bool may_speak_of(const Op& op, const Path& path) {
-  return op.verb != Verb::erase && (may_be_about(op.path, path) || (!op.from.empty() && may_be_about(op.from, path)));
+  return may_be_about(op.path, path) || (!op.from.empty() && may_be_about(op.from, path));
 }
 
 Op without_content(const Op& op) {
@@ -91,13 +90,21 @@ Sha256 hash_of(const Event& event, std::size_t piece, std::string_view body) {
 }
 
 bool erase_pieces(Event& event, const Path& path) {
+  return erase_pieces(
+      event, [&](const Op& op, const OpResult&) { return may_speak_of(op, path); },
+      [&](const Path& changed) { return changed.is_at_or_below(path); });
+}
+
+bool erase_pieces(Event& event, const SpeaksOf& speaks_of, const std::function<bool(const Path&)>& is_of) {
   std::vector<std::size_t> gone;
   for (std::size_t i = 0; i < event.ops.size(); ++i) {
-    if (!is_op_erased(event, i) && may_speak_of(event.ops[i], path)) gone.push_back(op_piece(i));
+    // An op that erased says nothing of what was there.
+    const bool may_tell = !is_op_erased(event, i) && event.ops[i].verb != Verb::erase;
+    if (may_tell && speaks_of(event.ops[i], event.results[i])) gone.push_back(op_piece(i));
   }
   for (std::size_t i = 0; i < event.changes.size(); ++i) {
     const CellKey& key = event.changes[i].change.key;
-    if (takes_more(key) || is_change_erased(event, i) || !key.path.is_at_or_below(path)) continue;
+    if (takes_more(key) || is_change_erased(event, i) || !is_of(key.path)) continue;
     gone.push_back(change_piece(event, i));
   }
   if (gone.empty()) return false;

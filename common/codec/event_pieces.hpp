@@ -4,6 +4,7 @@
 // pieces that stay keep their salts beside them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -37,5 +38,9 @@ Sha256 hash_of(const Event& event, std::size_t piece, std::string_view body);
 // path that can not be read), and the payload hash with them (by trying values, a payload could be guessed from it).
 // False when there was nothing to erase.
 bool erase_pieces(Event& event, const Path& path);
+// Erases every change of a field that `is_of` names, every op of which `speaks_of` says that it may tell something of
+// them, and the payload hash with them.
+using SpeaksOf = std::function<bool(const Op& op, const OpResult& result)>;
+bool erase_pieces(Event& event, const SpeaksOf& speaks_of, const std::function<bool(const Path&)>& is_of);
 
 }  // namespace tafel::codec

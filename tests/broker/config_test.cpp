@@ -65,6 +65,17 @@ TEST(Config, TheCommandLineWinsOverTheEnvironmentAndThatOverTheFile) {
   EXPECT_TRUE(config->log.json);
 }
 
+TEST(Config, ReadsWhatIsDoneToTheDataBeforeItIsServed) {
+  const auto plain = read_config({"--data", "/d"}, environment());
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_FALSE(plain->server.compacts);
+  EXPECT_EQ(plain->server.erasures, "");
+  const auto config = read_config({"--data", "/d", "--compact"}, environment({{"TAFEL_ERASURES", "/backup/ledger"}}));
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_TRUE(config->server.compacts);
+  EXPECT_EQ(config->server.erasures, "/backup/ledger");
+}
+
 TEST(Config, HelpAndVersionNeedNothingElse) {
   const auto help = read_config({"--help"}, environment());
   ASSERT_TRUE(help && help->text);
