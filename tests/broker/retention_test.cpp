@@ -240,7 +240,8 @@ TEST_F(RetentionVerb, AnErasureReachesForksThatWroteToWhatIsLongGoneHere) {
   EXPECT_TRUE(value_in(rig.store(), "证件", "f/f").is_nil());
   while (rig.pipeline().scrub().value()) {
   }
-  for (const auto& erasure : *rig.store().erasures(0, 100)) EXPECT_TRUE(erasure.is_done);
+  const auto ledger = rig.store().erasures(0, 100);
+  for (const auto& erasure : *ledger) EXPECT_TRUE(erasure.is_done);
   for (const char* each : {"f", "f/f"}) expect_sound(each);
   expect_sound();
 }
