@@ -10,12 +10,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <numeric>
 #include <sstream>
 #include <system_error>
 
 #include "broker/roles.hpp"
+#include "common/base/command_line.hpp"
 #include "common/base/quantity.hpp"
+#include "common/base/spelling.hpp"
 
 namespace tafel::broker {
 namespace {
@@ -87,32 +88,14 @@ using Texts = std::vector<std::string>;
 // What one source (command line, environment, file) says: texts by option name.
 using Settings = std::map<std::string, Texts>;
 
-std::size_t edit_distance(std::string_view left, std::string_view right) {
-  std::vector<std::size_t> row(right.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= right.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 // ": did you mean data?", or where the names are found when nothing is near.
 std::string hint_for(std::string name, std::string_view prefix) {
   name.erase(0, name.find_first_not_of('-'));
-  std::string best;
-  std::size_t distance = 4;
+  Texts known;
   const po::options_description all = options();
-  for (const auto& option : all.options()) {
-    const std::size_t found = edit_distance(name, option->long_name());
-    if (found < distance && 2 * found < name.size()) best = option->long_name(), distance = found;
-  }
-  return best.empty() ? ": tafeld --help lists them" : ": did you mean " + std::string(prefix) + best + "?";
+  for (const auto& option : all.options()) known.push_back(option->long_name());
+  const Texts close = close_names(name, known, 1);
+  return close.empty() ? ": tafeld --help lists them" : ": did you mean " + std::string(prefix) + close.front() + "?";
 }
 
 Texts split_list(const std::string& text) {
@@ -140,7 +123,11 @@ Result<Settings> from_command_line(const Texts& arguments) try {
   const po::positional_options_description none;
   // Abbreviated names would turn a later, longer option into another meaning of an old command line.
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-  return settings_of(po::command_line_parser(arguments).options(all).positional(none).style(style).run());
+  const po::parsed_options parsed = po::command_line_parser(arguments).options(all).positional(none).style(style).run();
+  for (const po::option& option : parsed.options) {
+    if (auto given = check_value_given(option.original_tokens); !given) return tl::unexpected(given.error());
+  }
+  return settings_of(parsed);
 } catch (const po::unknown_option& error) {
   return fail(Fault::bad_config, "unknown option " + error.get_option_name() + hint_for(error.get_option_name(), "--"));
 } catch (const po::error& error) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <exception>
 
+#include "common/base/command_line.hpp"
 #include "common/model/names.hpp"
 
 namespace tafel::cli {
@@ -93,6 +94,7 @@ Result<Arguments> Arguments::parse(const Command* command, const std::vector<std
 
   Arguments result;
   for (const auto& option : parsed->options) {
+    if (auto given = check_value_given(option.original_tokens); !given) return tl::unexpected(given.error());
     if (option.string_key == positional_name) {
       if (option.position_key < 0) return fail(Fault::bad_config, "unrecognised option '--argument'");
       result.positionals_.insert(result.positionals_.end(), option.value.begin(), option.value.end());

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "common/base/command_line.hpp"
+
 namespace tafel::demo {
 namespace {
 
@@ -87,7 +89,11 @@ std::string text_of(const po::variables_map& values, const char* name) {
 po::variables_map parse(const std::vector<std::string>& arguments, const po::options_description& known) {
   po::variables_map values;
   const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-  po::store(po::command_line_parser(arguments).options(known).positional({}).style(style).run(), values);
+  const auto parsed = po::command_line_parser(arguments).options(known).positional({}).style(style).run();
+  for (const po::option& option : parsed.options) {
+    if (const auto given = check_value_given(option.original_tokens); !given) throw po::error(given.error().message);
+  }
+  po::store(parsed, values);
   po::notify(values);
   return values;
 }

@@ -93,6 +93,8 @@ TEST(Config, SaysWhatWouldBeRight) {
   EXPECT_EQ(refusal({"--data", "/d", "--lisen", "x"}), "unknown option --lisen: did you mean --listen?");
   EXPECT_NE(refusal({"--data", "/d", "--zzzzzzzz", "x"}).find("--help"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--heart", "3"}).find("unknown option"), std::string::npos);  // no abbreviations
+  EXPECT_NE(refusal({"--data", "--compact"}).find("--data needs a value"), std::string::npos);
+  EXPECT_EQ(refusal({"--data=--compact"}), "accepted");  // a strange name, but one that was meant
   EXPECT_NE(refusal({"--data", "/d", "extra"}).find("--help"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--data", "/e"}).find("2 times"), std::string::npos);
   EXPECT_NE(refusal({"--data", "/d", "--quota", "2x"}).find("1G"), std::string::npos);
