@@ -17,7 +17,7 @@ Field field_at(const Board& board, const Path& path, TimeMs now) {
   return std::move(found.front());
 }
 
-Confidence confidence_of(const ElementCell& element) { return element.dots.front().confidence; }
+Confidence first_confidence(const ElementCell& element) { return element.dots.front().confidence; }
 
 const ElementCell* find_element(const Field& field, const Value& value) {
   if (!field) return nullptr;
@@ -86,16 +86,16 @@ class FieldChanges {
     std::map<Confidence, std::vector<Value>> gone;
     if (before) {
       for (const ElementCell& element : before->elements) {
-        if (find_element(after, element.value) == nullptr) gone[confidence_of(element)].push_back(element.value);
+        if (find_element(after, element.value) == nullptr) gone[first_confidence(element)].push_back(element.value);
       }
     }
     for (auto& [confidence, elements] : gone) op(Verb::patch, confidence).remove = std::move(elements);
     Op* last = nullptr;  // elements keep their order, so only neighbours of one confidence share an op
     for (const ElementCell& element : after.elements) {
       const ElementCell* seen = find_element(before, element.value);
-      if (seen != nullptr && confidence_of(*seen) >= confidence_of(element)) continue;
+      if (seen != nullptr && first_confidence(*seen) >= first_confidence(element)) continue;
       const auto& expires = element.dots.front().expires;
-      const Confidence confidence = std::min(confidence_of(element), cap_);
+      const Confidence confidence = std::min(first_confidence(element), cap_);
       if (last == nullptr || last->confidence != confidence || expires || last->ttl_ms) {
         last = &op(Verb::patch, confidence);
         if (expires) last->ttl_ms = Value(std::max<std::int64_t>(1, *expires - now_));

@@ -129,8 +129,8 @@ void check_together(const Question& question, QuestionReader& reader) {
   if (question.what == "diff") reader.need(question.from || question.from_time, "\"from\", a version");
 }
 
-tl::unexpected<ErrorInfo> refusal(ErrorCode code, std::string message) {
-  return tl::unexpected(error_of(code, std::move(message)));
+tl::unexpected<ErrorInfo> bad_question(std::string message) {
+  return tl::unexpected(error_of(ErrorCode::bad_request, std::move(message)));
 }
 
 }  // namespace
@@ -139,13 +139,11 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
   const Value* what = body.find("what");
   const auto* name = what == nullptr ? nullptr : what->get_if<std::string>();
   if (name == nullptr) {
-    return refusal(ErrorCode::bad_request,
-                   fmt::format("a question is a map with \"what\", one of: {}", names_of_forms()));
+    return bad_question(fmt::format("a question is a map with \"what\", one of: {}", names_of_forms()));
   }
   const auto form = std::find_if(forms().begin(), forms().end(), [&](const Form& one) { return one.what == *name; });
   if (form == forms().end()) {
-    return refusal(ErrorCode::bad_request,
-                   fmt::format("\"what\": {} is unknown; it is one of: {}", brief(*what), names_of_forms()));
+    return bad_question(fmt::format("\"what\": {} is unknown; it is one of: {}", brief(*what), names_of_forms()));
   }
   QuestionReader reader(body);
   reader.check_members(*form);
@@ -173,7 +171,7 @@ tl::expected<Question, ErrorInfo> question_from_value(const Value& body) {
     reader.refuse(fmt::format("\"count\" must be from 1 to {}", count_max));
   }
   check_together(question, reader);
-  if (!reader.defect().empty()) return refusal(ErrorCode::bad_request, reader.defect());
+  if (!reader.defect().empty()) return bad_question(reader.defect());
   return question;
 }
 

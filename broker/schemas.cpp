@@ -10,21 +10,21 @@
 namespace tafel::broker {
 namespace {
 
-struct Place {
+struct SchemaPlace {
   std::string board;
   std::string_view path;
 };
 
 // Where documents may stand that speak of the board, the nearest first.
-std::vector<Place> places_of(const std::string& board) {
-  std::vector<Place> places{{board, schema_of_board}};
+std::vector<SchemaPlace> places_of(const std::string& board) {
+  std::vector<SchemaPlace> places{{board, schema_of_board}};
   for (std::size_t end = board.rfind('/'); end != std::string::npos;
        end = board.rfind('/', end - 1))  // no "/" is first
     places.push_back({board.substr(0, end), schema_of_below});
   return places;
 }
 
-Result<std::optional<StoredSchema>> read_document(const Place& place, const ReadCell& read) {
+Result<std::optional<StoredSchema>> read_document(const SchemaPlace& place, const ReadCell& read) {
   const auto cell = read(place.board, leaf_key(*Path::parse(place.path)));
   if (!cell) return tl::unexpected(cell.error());
   const auto* reg = *cell ? std::get_if<RegisterCell>(&**cell) : nullptr;
@@ -44,7 +44,7 @@ Result<std::optional<StoredSchema>> read_document(const Place& place, const Read
 Result<BoardSchema> read_schema(const std::string& board, const ReadCell& read) {
   BoardSchema found;
   Schema schema;
-  for (const Place& place : places_of(board)) {
+  for (const SchemaPlace& place : places_of(board)) {
     auto document = read_document(place, read);
     if (!document) return tl::unexpected(document.error());
     if (!*document) continue;
@@ -71,7 +71,7 @@ std::shared_ptr<const Schema> schema_with(const std::string& board, const BoardS
                                           const std::string& changed_board, std::string_view path,
                                           const SchemaDocument* document) {
   auto schema = std::make_shared<Schema>();
-  for (const Place& place : places_of(board)) {
+  for (const SchemaPlace& place : places_of(board)) {
     if (place.board == changed_board && place.path == path) {
       if (document != nullptr) schema->add(*document);
       continue;

@@ -55,7 +55,7 @@ Result<Rights> rights_on(const VerbRequest& request, const std::string& board) {
   return request.roles.rights_of(request.stamp.actor, board).under((*schema)->schema);
 }
 
-tl::expected<Named, ErrorInfo> named_board(const Delta& delta, std::string_view member,
+tl::expected<NamedBoard, ErrorInfo> named_board(const Delta& delta, std::string_view member,
                                            std::string_view version_member) {
   const Value& value = delta.ops.front().value;
   const auto wrong = [&] {
@@ -65,7 +65,7 @@ tl::expected<Named, ErrorInfo> named_board(const Delta& delta, std::string_view 
   };
   const auto* map = value.get_if<Map>();
   if (map == nullptr) return wrong();
-  Named named;
+  NamedBoard named;
   for (const auto& [key, item] : *map) {
     if (key == member && item.get_if<std::string>() != nullptr) {
       named.board = *item.get_if<std::string>();

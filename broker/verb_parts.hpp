@@ -23,11 +23,11 @@ Change reserved_register(const VerbRequest& request, const Path& path, Value val
 Result<Rights> rights_on(const VerbRequest& request, const std::string& board);
 
 // The members of an op's value: one text that is needed, and a version.
-struct Named {
+struct NamedBoard {
   std::string board;
   std::optional<Version> version;
 };
-tl::expected<Named, ErrorInfo> named_board(const Delta& delta, std::string_view member,
+tl::expected<NamedBoard, ErrorInfo> named_board(const Delta& delta, std::string_view member,
                                            std::string_view version_member);
 
 // That the board can be read as it was after the version; nullopt when it can.

@@ -13,6 +13,7 @@ endif()
 
 set(TAFEL_SANITIZE "" CACHE STRING "Sanitizers, comma separated: address,undefined or thread")
 option(TAFEL_WERROR "Warnings are errors" ON)
+option(TAFEL_UNITY "Compile the files of a library several at a time: faster from scratch, slower after a change" OFF)
 option(TAFEL_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 
 find_program(TAFEL_CCACHE ccache)
@@ -39,6 +40,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 # Designated initializers leave the other members at their defaults on purpose.
 target_compile_options(tafel_options INTERFACE -Wno-missing-field-initializers)
+if(TAFEL_UNITY)
+  target_compile_options(tafel_options INTERFACE -Wno-subobject-linkage)  # of types that no header shows
+endif()
 if(TAFEL_SANITIZE)
   add_compile_options(-fsanitize=${TAFEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${TAFEL_SANITIZE})
@@ -71,6 +75,7 @@ endfunction()
 function(tafel_library NAME)
   add_library(${NAME} STATIC)
   tafel_target(${NAME} ${ARGN})
+  set_target_properties(${NAME} PROPERTIES UNITY_BUILD ${TAFEL_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 function(tafel_executable NAME)

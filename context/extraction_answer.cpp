@@ -15,12 +15,14 @@
 namespace tafel::context {
 namespace {
 
-constexpr std::array<std::string_view, 3> members{"fields", "others", "unset"};
+constexpr std::array<std::string_view, 3> answer_members{"fields", "others", "unset"};
 constexpr std::array<std::string_view, 5> wrappers{"arguments", "input", "parameters", "function", "tool_calls"};
 constexpr std::size_t unwrapped_max = 5;
 constexpr std::size_t spare_source_bytes = 200;  // for what encloses the texts of a source
 
-bool is_member(std::string_view name) { return std::find(members.begin(), members.end(), name) != members.end(); }
+bool is_member(std::string_view name) {
+  return std::find(answer_members.begin(), answer_members.end(), name) != answer_members.end();
+}
 
 // The end of the object that begins at `begin`: behind its closing brace, where there is one.
 std::optional<std::size_t> end_of_object(std::string_view text, std::size_t begin) {
@@ -44,7 +46,8 @@ std::optional<std::size_t> end_of_object(std::string_view text, std::size_t begi
 
 bool is_answer(const Value& object) {
   const auto has = [&](std::string_view name) { return object.find(name) != nullptr; };
-  return std::any_of(members.begin(), members.end(), has) || std::any_of(wrappers.begin(), wrappers.end(), has);
+  return std::any_of(answer_members.begin(), answer_members.end(), has) ||
+         std::any_of(wrappers.begin(), wrappers.end(), has);
 }
 
 // The first object in the text that is JSON, rather one that looks like an answer; else why the first is not JSON.
@@ -72,7 +75,8 @@ tl::expected<Value, std::string> find_json(std::string_view text) {
 tl::expected<Value, std::string> unwrap(Value value) {
   for (std::size_t i = 0; i < unwrapped_max; ++i) {
     if (const auto* list = value.get_if<List>(); list != nullptr && list->size() == 1) value = Value(list->front());
-    if (std::any_of(members.begin(), members.end(), [&](std::string_view name) { return value.find(name) != nullptr; }))
+    if (std::any_of(answer_members.begin(), answer_members.end(),
+                    [&](std::string_view name) { return value.find(name) != nullptr; }))
       return value;
     const auto wrapper = std::find_if(wrappers.begin(), wrappers.end(),
                                       [&](std::string_view name) { return value.find(name) != nullptr; });

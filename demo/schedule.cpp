@@ -9,12 +9,12 @@
 namespace tafel::demo {
 namespace {
 
-bool contains(const std::vector<Value>& values, const Value& value) {
+bool is_listed(const std::vector<Value>& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 void add_once(std::vector<Value>& values, const Value& value) {
-  if (!contains(values, value)) values.push_back(value);
+  if (!is_listed(values, value)) values.push_back(value);
 }
 
 // Collects the words of one delta.
@@ -67,16 +67,16 @@ class Listener {
     std::vector<Value> wanted;
     if (is_reset) {
       for (const Value& value : *reset) {
-        if (!is_blank(value) && !contains(remove, value)) add_once(wanted, value);
+        if (!is_blank(value) && !is_listed(remove, value)) add_once(wanted, value);
       }
     }
     for (const Value& value : add) {
       if (!is_blank(value)) add_once(wanted, value);
     }
     for (const ElementCell& element : elements_at(seen_, path)) {
-      const bool is_named = contains(remove, element.value) || (is_reset && !contains(*reset, element.value));
-      if (contains(wanted, element.value)) {
-        const bool confirms = contains(add, element.value) && confidence_ > highest_confidence(element);
+      const bool is_named = is_listed(remove, element.value) || (is_reset && !is_listed(*reset, element.value));
+      if (is_listed(wanted, element.value)) {
+        const bool confirms = is_listed(add, element.value) && confidence_ > highest_confidence(element);
         if (confirms) put(path, Word::Act::add, element.value);
         std::erase(wanted, element.value);
       } else if (is_named) {

@@ -19,8 +19,6 @@
 namespace tafel::store {
 namespace {
 
-tl::unexpected<Failure> wrong(std::string message) { return fail(Fault::bad_bytes, std::move(message)); }
-
 // The digest of all that the line shows.
 Result<Sum128> digest_of_all(BoardLine& line) {
   Sum128 digest;

@@ -12,6 +12,9 @@
 
 namespace tafel::store {
 
+// What is wrong with a file that is imported.
+inline tl::unexpected<Failure> wrong(std::string message) { return fail(Fault::bad_bytes, std::move(message)); }
+
 // What the file says of a board before its events come.
 struct DeclaredBoard {
   std::string id;

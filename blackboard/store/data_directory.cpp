@@ -20,7 +20,6 @@ namespace tafel::store {
 namespace {
 
 constexpr mode_t private_directory = 0700;
-constexpr mode_t private_file = 0600;
 
 Result<void> make_directory(const std::filesystem::path& directory) {
   std::error_code error;

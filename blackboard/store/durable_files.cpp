@@ -11,8 +11,6 @@
 namespace tafel::store {
 namespace {
 
-constexpr mode_t private_file = 0600;
-
 Result<void> write_all(int file, const std::filesystem::path& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file, bytes.data(), bytes.size());

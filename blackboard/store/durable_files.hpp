@@ -8,6 +8,8 @@
 
 namespace tafel::store {
 
+inline constexpr unsigned private_file = 0600;  // the mode of a file that is for its owner only
+
 // "can not <act> <path>: …"
 tl::unexpected<Failure> io_failure(const char* act, const std::filesystem::path& path, int error);
 

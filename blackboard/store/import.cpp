@@ -17,8 +17,6 @@
 namespace tafel::store {
 namespace {
 
-tl::unexpected<Failure> wrong(std::string message) { return fail(Fault::bad_bytes, std::move(message)); }
-
 std::optional<std::string> bytes_from_hex(std::string_view text) {
   std::string bytes;
   if (text.size() % 2 != 0) return std::nullopt;

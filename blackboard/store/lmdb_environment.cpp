@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <lmdb.h>
 
+#include "blackboard/store/durable_files.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/limits.hpp"
 
 namespace tafel::store::lmdb {
 namespace {
-
-constexpr mdb_mode_t private_file = 0600;
 
 // Never WRITEMAP: it loses what was committed, and a full disk then ends the process. NOTLS: a read transaction belongs
 // to its object, not to the thread.
@@ -22,7 +21,6 @@ unsigned flags_of(Use use) {
   return MDB_NOTLS;
 }
 
-MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 std::string_view to_view(const MDB_val& val) { return {static_cast<const char*>(val.mv_data), val.mv_size}; }
 
 }  // namespace
@@ -86,6 +84,8 @@ Result<TableHandles> open_tables(MDB_env* env, Tables tables) {
   if (const int code = mdb_txn_commit(transaction.release()); code != 0) return failure_of("commit", code);
   return handles;
 }
+
+MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 
 bool is_key(std::string_view key) { return !key.empty() && key.size() <= key_bytes_max; }
 

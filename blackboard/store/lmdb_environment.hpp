@@ -12,6 +12,7 @@
 struct MDB_env;
 struct MDB_txn;
 struct MDB_cursor;
+struct MDB_val;
 
 namespace tafel::store::lmdb {
 
@@ -50,7 +51,8 @@ Result<EnvironmentPointer> open_environment(const std::filesystem::path& path, s
 enum class Tables : std::uint8_t { open, make };
 Result<TableHandles> open_tables(MDB_env* env, Tables tables);
 
-bool is_key(std::string_view key);  // of a length that LMDB takes
+MDB_val to_val(std::string_view bytes);  // of the same bytes
+bool is_key(std::string_view key);       // of a length that LMDB takes
 Result<std::optional<std::string>> get_value(MDB_txn* transaction, TableHandle table, std::string_view key);
 Result<void> scan_values(MDB_txn* transaction, TableHandle table, std::string_view from, const KvRead::Visitor& visit);
 

@@ -27,12 +27,11 @@ using lmdb::get_value;
 using lmdb::is_key;
 using lmdb::scan_values;
 using lmdb::TableHandles;
+using lmdb::to_val;
 using lmdb::TransactionPointer;
 
 constexpr MDB_dbi free_list = 0;
 constexpr std::uint64_t readers_checked_every = 64;  // writes
-
-MDB_val to_val(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
 
 Result<void> make_environment(const std::filesystem::path& path, std::size_t map_bytes) {
   const auto env = lmdb::open_environment(path, map_bytes, lmdb::Use::serve);

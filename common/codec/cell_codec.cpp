@@ -55,7 +55,7 @@ Result<Sibling> sibling_from_value(const Value& value) {
 }
 
 template <class T>
-Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(const Value&)) {
+Result<std::vector<T>> parts_from_value(const Value& value, Result<T> (*read)(const Value&)) {
   const auto* list = value.get_if<List>();
   if (list == nullptr || list->empty())
     return fail(Fault::bad_bytes, "a cell: its parts must be a list that is not empty");
@@ -69,7 +69,7 @@ Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(con
 }
 
 Result<std::vector<Sibling>> siblings_from_value(const Value& value) {
-  auto siblings = list_from_value(value, sibling_from_value);
+  auto siblings = parts_from_value(value, sibling_from_value);
   const auto disordered = [](const Sibling& a, const Sibling& b) { return a.dot.mark >= b.dot.mark; };
   if (siblings && std::adjacent_find(siblings->begin(), siblings->end(), disordered) != siblings->end()) {
     return fail(Fault::bad_bytes, "a register: its siblings must ascend");
@@ -78,7 +78,7 @@ Result<std::vector<Sibling>> siblings_from_value(const Value& value) {
 }
 
 Result<std::vector<Dot>> dots_from_value(const Value& value) {
-  auto dots = list_from_value(value, dot_from_value);
+  auto dots = parts_from_value(value, dot_from_value);
   const auto disordered = [](const Dot& a, const Dot& b) { return a.mark >= b.mark || a.confidence <= b.confidence; };
   if (dots && std::adjacent_find(dots->begin(), dots->end(), disordered) != dots->end()) {
     return fail(Fault::bad_bytes, "a set element: its dots must ascend and their confidences descend");

@@ -148,7 +148,7 @@ Result<Source> source_or_empty(const Value& value) {
 }
 
 template <class T>
-Result<std::vector<T>> list_from_value(const Value& value, Result<T> (*read)(const Value&)) {
+Result<std::vector<T>> items_from_value(const Value& value, Result<T> (*read)(const Value&)) {
   const auto* list = value.get_if<List>();
   if (list == nullptr) return fail(Fault::bad_bytes, "an event: ops, changes and fields must be lists");
   std::vector<T> items;
@@ -311,7 +311,7 @@ Result<Completeness::Missing> missing_from(const Value& value) {
 }
 
 Result<std::vector<Completeness::Missing>> all_missing_from(const Value& value) {
-  return list_from_value(value, missing_from);
+  return items_from_value(value, missing_from);
 }
 
 Result<std::optional<Completeness>> completeness_from(const Value& value) {
@@ -332,14 +332,14 @@ Result<Change> feed_change_from(const Value& value) {
   return change_from((*items)[0], (*items)[1]);
 }
 
-Result<std::vector<Change>> feed_changes_from(const Value& value) { return list_from_value(value, feed_change_from); }
+Result<std::vector<Change>> feed_changes_from(const Value& value) { return items_from_value(value, feed_change_from); }
 Result<std::vector<RecordedOp>> recorded_ops_from(const Value& value) {
-  return list_from_value(value, recorded_op_from);
+  return items_from_value(value, recorded_op_from);
 }
 Result<std::vector<RecordedChange>> recorded_changes_from(const Value& value) {
-  return list_from_value(value, recorded_change_from);
+  return items_from_value(value, recorded_change_from);
 }
-Result<std::vector<TouchedField>> fields_from(const Value& value) { return list_from_value(value, field_from); }
+Result<std::vector<TouchedField>> fields_from(const Value& value) { return items_from_value(value, field_from); }
 
 // Reads the head into an event that has nothing else yet.
 Result<Event> head_from(const Value& value) {

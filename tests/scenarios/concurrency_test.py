@@ -100,7 +100,7 @@ def main():
         "increments_add_up": lambda server: increments_add_up(server, n, rounds),
         "additions_unite": lambda server: additions_unite(server, n, max(1, rounds // 10)),
         "one_winner_a_round": lambda server: one_winner_a_round(server, n, rounds),
-        "kills_lose_nothing": lambda server: kills_lose_nothing(server, n, max(100, rounds // 2), options.kills, options.seed),
+        "kills_lose_nothing": lambda server: kills_lose_nothing(server, n, rounds, options.kills, options.seed),
     }
     passed = failed = 0
     for name, run in scenarios.items():
