@@ -1,6 +1,7 @@
 #include "blackboard/store/erasures.hpp"
 
 #include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/expiry_index.hpp"
 #include "blackboard/store/purge.hpp"
 #include "blackboard/store/receipts.hpp"
 #include "blackboard/store/record.hpp"
@@ -11,6 +12,9 @@ namespace tafel::store {
 namespace {
 
 constexpr std::size_t removals_per_rewrite = 4;  // a record that only goes costs so much less
+
+// Where the walk through the index of expiry begins.
+std::string before_all_expiry() { return expiry_key(0, BoardNumber::none, board_key()); }
 
 Result<ErasureRecord> decode(std::string_view key, std::string_view payload) {
   auto record = decode_erasure(payload);
@@ -36,7 +40,7 @@ class Scrub {
 
   Result<void> run(std::size_t count) {
     if (record_.scrubbed + 1 < record_.version) return scrub_events(count);
-    return scrub_receipts(count);
+    return time_of_expiry(record_.cursor) ? scrub_expiry(count) : scrub_receipts(count);
   }
 
  private:
@@ -69,10 +73,17 @@ class Scrub {
 
   // A receipt without an event may repeat any value of the board.
   Result<void> scrub_receipts(std::size_t count) {
-    const auto next = strip_receipts(kv_, number_, record_.receipts_after, count);
+    const auto next = strip_receipts(kv_, number_, record_.cursor, count);
     if (!next) return tl::unexpected(next.error());
-    record_.receipts_after = *next;
-    record_.is_done = next->empty();
+    record_.cursor = next->empty() ? before_all_expiry() : *next;
+    return {};
+  }
+
+  Result<void> scrub_expiry(std::size_t count) {
+    const auto done = drop_stale(kv_, number_, path_, record_.cursor, count);
+    if (!done) return tl::unexpected(done.error());
+    record_.is_done = *done;
+    if (record_.is_done) record_.cursor.clear();
     return {};
   }
 
@@ -87,8 +98,11 @@ class Scrub {
 // Of a deleted board everything is to go; so its older erasures are done when it is purged, too.
 Result<void> purge_for(KvWrite& kv, ErasureRecord& record, BoardRecord& board, std::size_t count) {
   if (!board.is_purged) {
-    if (!time_of_expiry(record.receipts_after)) record.receipts_after.clear();  // of an erasure under way
-    const auto done = purge(kv, board, record.receipts_after, count);
+    if (record.scrubbed < record.version) {  // it begins, or was an erasure under way
+      record.scrubbed = record.version;
+      record.cursor.clear();
+    }
+    const auto done = purge(kv, board, record.cursor, count);
     if (!done) return tl::unexpected(done.error());
     board.is_purged = *done;
     if (*done) {
@@ -96,7 +110,7 @@ Result<void> purge_for(KvWrite& kv, ErasureRecord& record, BoardRecord& board, s
     }
   }
   record.is_done = board.is_purged;
-  if (record.is_done) record.receipts_after.clear();
+  if (record.is_done) record.cursor.clear();
   return {};
 }
 

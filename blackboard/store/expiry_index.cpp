@@ -2,9 +2,32 @@
 
 #include <set>
 
+#include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/record.hpp"
 
 namespace tafel::store {
+namespace {
+
+Result<bool> expires_at(KvRead& kv, BoardNumber number, const CellKey& key, TimeMs time) {
+  std::optional<StoredCell> stored;
+  if (key.part == Part::leaf) {
+    const auto field = get_field(kv, number, key.path);
+    if (!field) return tl::unexpected(field.error());
+    if (*field) stored = (*field)->leaf;
+  } else {
+    auto part = get_part(kv, number, key);
+    if (!part) return tl::unexpected(part.error());
+    stored = std::move(*part);
+  }
+  if (!stored) return false;
+  const auto cell = stored->cell();
+  if (!cell) return tl::unexpected(cell.error());
+  bool expires = false;
+  if (*cell) for_each_dot(**cell, [&](const Dot& dot) { expires = expires || dot.expires == time; });
+  return expires;
+}
+
+}  // namespace
 
 Result<void> note_expiry(KvWrite& kv, const std::string& board, BoardNumber number, const CellKey& key,
                          const Cell& cell) {
@@ -37,6 +60,31 @@ Result<std::vector<ExpiringCell>> take_due(KvWrite& kv, TimeMs now, std::size_t 
     if (auto erased = kv.erase(Table::expiry, key); !erased) return tl::unexpected(erased.error());
   }
   return due;
+}
+
+Result<bool> drop_stale(KvWrite& kv, BoardNumber number, const Path& path, std::string& cursor, std::size_t count) {
+  std::vector<std::pair<std::string, CellKey>> candidates;
+  std::size_t looked_at = 0;
+  const auto scanned =
+      scan_records(kv, Table::expiry, {}, cursor,
+                   [&, after = cursor](std::string_view key, std::string_view payload) -> Result<bool> {
+                     if (key == after) return true;
+                     if (looked_at++ == count) return false;
+                     cursor = key;
+                     if (!is_expiry_of(number, key)) return true;
+                     auto cell = decode_expiring(payload);
+                     if (!cell) return bad_record(Table::expiry, key, "this is no entry of the index of expiry");
+                     if (cell->key.path.is_at_or_below(path)) candidates.emplace_back(key, std::move(cell->key));
+                     return true;
+                   });
+  if (!scanned) return tl::unexpected(scanned.error());
+  for (const auto& [key, cell] : candidates) {
+    const auto is_due = expires_at(kv, number, cell, time_of_expiry(key).value_or(0));
+    if (!is_due) return is_due;
+    if (*is_due) continue;
+    if (auto erased = kv.erase(Table::expiry, key); !erased) return tl::unexpected(erased.error());
+  }
+  return looked_at <= count;
 }
 
 Result<std::optional<TimeMs>> next_due(KvRead& kv) {

@@ -364,7 +364,7 @@ std::string encode_erasure(const ErasureRecord& record) {
   put_number(payload, static_cast<std::uint64_t>(record.time));
   put_number(payload, record.scrubbed);
   put_number(payload, record.is_done ? 1 : 0);
-  return payload.append(record.receipts_after);
+  return payload.append(record.cursor);
 }
 
 std::optional<ErasureRecord> decode_erasure(std::string_view payload) {
@@ -375,7 +375,7 @@ std::optional<ErasureRecord> decode_erasure(std::string_view payload) {
   record.time = static_cast<TimeMs>(reader.number());
   record.scrubbed = reader.number();
   record.is_done = reader.number() == 1;
-  record.receipts_after = reader.take_rest();
+  record.cursor = reader.take_rest();
   reader.expect(!record.board.empty() && !record.path.empty() && record.version > 0);
   if (!reader.is_read_whole()) return std::nullopt;
   return record;

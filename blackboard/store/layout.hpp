@@ -25,7 +25,7 @@
 //   expiry         time ‖ number ‖ cell_hash            board_size board path_size path part u8 id
 //
 //   erasures       sequence                             board_size board path_size path actor_size actor version time
-//                                                       scrubbed is_done receipts_after
+//                                                       scrubbed is_done cursor
 //
 //   path_key    Path::key(); when that is longer than 400 bytes: its first 360 bytes ‖ FF ‖ path_hash. FF is no byte
 //               of UTF-8. So fields sort as paths do, but among those whose first 360 bytes are equal the cut ones
@@ -124,9 +124,9 @@ struct ErasureRecord {
   Version version = 0;
   std::string actor;
   TimeMs time = 0;
-  Version scrubbed = 0;  // events up to this one hold nothing of it
+  Version scrubbed = 0;  // events up to this one hold nothing of it; `version` itself: the whole board is being purged
   bool is_done = false;
-  std::string receipts_after;  // key of the last receipt that was looked at; of a deletion, of the last expiry entry
+  std::string cursor;  // key of the last receipt that was looked at, then of the last entry of the index of expiry
 };
 
 struct QueuedReceipt {

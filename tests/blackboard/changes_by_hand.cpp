@@ -75,6 +75,12 @@ Change hold(const std::string& path, Value value, Version version) {
 
 Change gone(CellKey key) { return {std::move(key), std::nullopt}; }
 
+Change expiring(Change change, TimeMs at) {
+  if (auto* leaf = std::get_if<RegisterCell>(&*change.image)) leaf->siblings.front().dot.expires = at;
+  if (auto* element = std::get_if<ElementCell>(&*change.image)) element->dots.front().expires = at;
+  return change;
+}
+
 bool is_same(const std::optional<Cell>& left, const std::optional<Cell>& right) {
   return encoded(left) == encoded(right);
 }

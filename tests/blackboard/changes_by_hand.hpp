@@ -24,6 +24,7 @@ Change add_element(const std::string& path, Value value, Version version);
 Change append_entry(const std::string& path, Value value, Version version);
 Change hold(const std::string& path, Value value, Version version);
 Change gone(CellKey key);
+Change expiring(Change change, TimeMs at);  // a register or an element
 
 bool is_same(const std::optional<Cell>& left, const std::optional<Cell>& right);
 

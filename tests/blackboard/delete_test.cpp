@@ -13,6 +13,7 @@ namespace {
 
 using testing::add_element;
 using testing::append_entry;
+using testing::expiring;
 using testing::gone;
 using testing::hold;
 using testing::is_same;
@@ -28,12 +29,6 @@ const std::string canary = "身份证110101199402280012";
 using Defects = std::vector<std::string>;
 
 std::vector<Change> whole_board() { return {{board_key(), std::nullopt}}; }
-
-Change expiring(Change change, TimeMs at) {
-  if (auto* leaf = std::get_if<RegisterCell>(&*change.image)) leaf->siblings.front().dot.expires = at;
-  if (auto* element = std::get_if<ElementCell>(&*change.image)) element->dots.front().expires = at;
-  return change;
-}
 
 template <class Place>
 class DeleteTest : public ::testing::Test {
@@ -87,20 +82,6 @@ class DeleteTest : public ::testing::Test {
       }));
     }
     return counts;
-  }
-  // Whether some key or record of the store holds the bytes.
-  bool holds(const std::string& bytes) {
-    store_.close();
-    const auto kv = store_.place().open();
-    const auto read = must(kv->read());
-    bool found = false;
-    for (std::size_t table = 0; table < table_count; ++table) {
-      must(read->scan(static_cast<Table>(table), {}, [&](std::string_view key, std::string_view value) {
-        found = found || key.find(bytes) != key.npos || value.find(bytes) != value.npos;
-        return !found;
-      }));
-    }
-    return found;
   }
 };
 TYPED_TEST_SUITE(DeleteTest, testing::Places, testing::PlaceNames);
@@ -160,7 +141,7 @@ TYPED_TEST(DeleteTest, ThePurgeLeavesTheRecordTheLastEventAndItsReceipt) {
   const auto untouched = this->records_of(2);
   this->store_.reopen();
   this->remove("trip");
-  EXPECT_TRUE(this->holds(canary));
+  EXPECT_TRUE(this->store_.holds(canary));
   this->store_.reopen();
   int steps = 0;
   while (this->step()) {
@@ -187,11 +168,11 @@ TYPED_TEST(DeleteTest, NothingOfWhatItHeldIsLeftInAnyRecord) {
   this->fill("trip/b");
   this->remove("trip");
   this->remove("trip/b", "");
-  EXPECT_TRUE(this->holds(canary));
+  EXPECT_TRUE(this->store_.holds(canary));
   this->store_.reopen();
   while (this->step(3)) {
   }
-  EXPECT_FALSE(this->holds(canary));
+  EXPECT_FALSE(this->store_.holds(canary));
   EXPECT_EQ(this->records_of(2), (std::map<std::string, std::size_t>{{"events", 1}}));
 }
 
@@ -232,7 +213,7 @@ TYPED_TEST(DeleteTest, ItsErasuresUnderWayAreDoneWithIt) {
   EXPECT_TRUE(ledger[0].is_done && ledger[1].is_done);
   EXPECT_EQ(ledger[1].path.text(), "$board");
   EXPECT_EQ(ledger[1].version, 6U);
-  EXPECT_FALSE(this->holds(canary));
+  EXPECT_FALSE(this->store_.holds(canary));
 }
 
 TYPED_TEST(DeleteTest, ADeletedForkLeavesItsParentAsItWas) {
@@ -252,7 +233,7 @@ TYPED_TEST(DeleteTest, ADeletedForkLeavesItsParentAsItWas) {
   while (this->step()) {
   }
   EXPECT_EQ(this->store_.defects("trip-b"), Defects());
-  EXPECT_FALSE(this->holds(canary));
+  EXPECT_FALSE(this->store_.holds(canary));
 }
 
 TYPED_TEST(DeleteTest, AForkThatIsMadeAndDeletedInOneBatchIsNoForkOfItsParent) {
@@ -293,7 +274,7 @@ TYPED_TEST(DeleteTest, ATrimmedBoardGoesWithWhatItsFloorKept) {
   while (this->step()) {
     EXPECT_EQ(this->store_.defects("trip"), Defects());
   }
-  EXPECT_FALSE(this->holds(canary));
+  EXPECT_FALSE(this->store_.holds(canary));
   const std::map<std::string, std::size_t> left{{"events", 1}, {"receipts", 1}, {"receipt_queue", 1}};
   EXPECT_EQ(this->records_of(1), left);
 }

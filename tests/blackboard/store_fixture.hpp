@@ -89,6 +89,20 @@ class OpenStore {
   store::Store& operator*() { return *store_; }
   store::Store* operator->() { return store_.get(); }
   Place& place() { return place_; }
+  // Whether some key or record holds the bytes. Lets go of the store.
+  bool holds(const std::string& bytes) {
+    close();
+    const auto kv = place_.open();
+    const auto read = must(kv->read());
+    bool found = false;
+    for (std::size_t table = 0; table < store::table_count; ++table) {
+      must(read->scan(static_cast<store::Table>(table), {}, [&](std::string_view key, std::string_view value) {
+        found = found || key.find(bytes) != key.npos || value.find(bytes) != value.npos;
+        return !found;
+      }));
+    }
+    return found;
+  }
   // Lets go of the store, so that its place can be touched.
   void close() { store_.reset(); }
 
