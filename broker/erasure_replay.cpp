@@ -52,6 +52,13 @@ class Replay {
   }
 
   Result<void> carry_out(const Erasure& erasure, TimeMs now) {
+    // It would become the time of the board, which never goes back.
+    if (erasure.time > now + limits::ledger_ahead_ms_max) {
+      return fail(Fault::bad_config,
+                  fmt::format("the ledger says that {} was erased on {} at {} ms, which is in the future: set "
+                              "the clock right, or the ledger",
+                              erasure.path.text(), erasure.board, erasure.time));
+    }
     if (own_.cover(erasure)) {
       ++report_.known;
       return {};

@@ -48,7 +48,8 @@ class RunningServer final : public Server {
 
  private:
   Result<void> check_options();
-  Result<void> open_store();
+  Result<void> prepare_store();
+  Result<void> open_store(bool renews_epoch);
   Result<void> compact_store();
   Result<void> carry_out_erasures();
   Result<Sockets> bind();
@@ -86,7 +87,7 @@ class RunningServer final : public Server {
 Result<void> RunningServer::open() {
   if (auto checked = check_options(); !checked) return checked;
   // The store first: its lock says whether this server may exist at all.
-  if (auto opened = open_store(); !opened) return opened;
+  if (auto opened = prepare_store(); !opened) return opened;
   auto sockets = bind();
   if (!sockets) return tl::unexpected(sockets.error());
   start(std::move(*sockets));
@@ -111,10 +112,8 @@ Result<void> RunningServer::check_options() {
   return {};
 }
 
-// Before the store is open: nobody else may look at its files meanwhile.
+// With the store closed: nobody else may look at its files meanwhile.
 Result<void> RunningServer::compact_store() {
-  std::error_code error;
-  if (!options_.compacts || !std::filesystem::exists(options_.data / "store", error)) return {};
   const auto report = store::compact(options_.data);
   if (!report) return tl::unexpected(report.error());
   log(LogLevel::info, "compacted",
@@ -133,21 +132,29 @@ Result<void> RunningServer::carry_out_erasures() {
   return {};
 }
 
-Result<void> RunningServer::open_store() {
+Result<void> RunningServer::prepare_store() {
+  if (auto opened = open_store(options_.renews_epoch); !opened) return opened;
+  if (auto carried_out = carry_out_erasures(); !carried_out) return carried_out;
+  if (!options_.compacts) return {};
+  store_.reset();  // last, so that nothing is left of what was just erased
   if (auto compacted = compact_store(); !compacted) return compacted;
+  return open_store(false);
+}
+
+Result<void> RunningServer::open_store(bool renews_epoch) {
   store::LmdbOptions disk;
   disk.directory = options_.data;
   disk.quota_bytes = options_.quota_bytes;
   auto kv = store::open_lmdb(disk);
   if (!kv) return tl::unexpected(kv.error());
-  if (options_.renews_epoch) {
+  if (renews_epoch) {
     if (auto renewed = store::renew_epoch(**kv, random_); !renewed) return renewed;
   }
   auto opened = store::Store::open(std::move(*kv), random_);
   if (!opened) return tl::unexpected(opened.error());
   store_ = std::move(*opened);
   epoch_ = store_->epoch();
-  return carry_out_erasures();
+  return {};
 }
 
 Result<Sockets> RunningServer::bind() {

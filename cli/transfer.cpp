@@ -1,6 +1,8 @@
 // `export` and `import`: boards as text, from a data directory and into one.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "blackboard/store/export.hpp"
 #include "blackboard/store/import.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
@@ -65,6 +67,8 @@ Result<std::optional<std::string>> next_line(LineReader& reader) {
 }
 
 Result<Exit> run_import(const Arguments& arguments, Output& output) {
+  if (std::error_code error; std::filesystem::is_directory(*arguments.positional(1), error))
+    return fail(Fault::bad_config, fmt::format("FILE: {} is a directory", *arguments.positional(1)));
   auto reader = LineReader::open(*arguments.positional(1), limits::import_line_bytes_max);
   if (!reader) return tl::unexpected(reader.error());
   store::LmdbOptions disk;

@@ -11,6 +11,7 @@
 #include "blackboard/store/erasure_ledger.hpp"
 #include "blackboard/store/lmdb_file.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/store.hpp"
 #include "common/base/limits.hpp"
 
 namespace tafel::store {
@@ -74,6 +75,41 @@ Result<std::uint64_t> file_bytes(const fs::path& file) {
   return bytes;
 }
 
+bool lies_within(const fs::path& path, const fs::path& directory) {
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(path, error);
+  const fs::path outer = fs::weakly_canonical(directory, error);
+  return !error && std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
+
+// Does what erasures and deletions have left to do, so that a copy holds nothing of it.
+Result<void> end_erasures(const LmdbOptions& disk) {
+  auto kv = open_lmdb(disk);
+  if (!kv) return tl::unexpected(kv.error());
+  SystemRandom random;
+  const auto store = Store::open(std::move(*kv), random);
+  if (!store) return tl::unexpected(store.error());
+  for (bool more = true; more;) {
+    const auto batch = (*store)->begin();
+    if (!batch) return tl::unexpected(batch.error());
+    const auto step = (*batch)->scrub(limits::erasure_step_max);
+    if (!step) return tl::unexpected(step.error());
+    more = *step;
+    if (!more) break;
+    if (auto committed = (*batch)->commit(); !committed) return committed;
+  }
+  return {};
+}
+
+// Whether an erasure has anything left to do.
+Result<bool> has_pending(const LmdbOptions& disk) {
+  const auto kv = open_lmdb_reader(disk);
+  if (!kv) return tl::unexpected(kv.error());
+  const auto read = (*kv)->read();
+  if (!read) return tl::unexpected(read.error());
+  return has_pending_erasures(**read);
+}
+
 fs::path without_slash(fs::path path) { return path.has_filename() ? path : path.parent_path(); }
 
 }  // namespace
@@ -81,6 +117,11 @@ fs::path without_slash(fs::path path) { return path.has_filename() ? path : path
 Result<BackupReport> back_up(const fs::path& source, const fs::path& given, const CopyProgress& progress) {
   const fs::path destination = without_slash(given);
   std::error_code error;
+  if (destination.empty()) return fail(Fault::bad_config, "a backup goes to a new directory, which needs a name");
+  if (lies_within(destination, source)) {
+    return fail(Fault::bad_config, fmt::format("{} lies within {}: what is erased there would stay in the copy",
+                                               destination.string(), source.string()));
+  }
   if (fs::symlink_status(destination, error).type() != fs::file_type::not_found)
     return fail(Fault::refused, fmt::format("{} exists: a backup goes to a new directory", destination.string()));
   LmdbOptions options;
@@ -115,18 +156,27 @@ Result<BackupReport> back_up(const fs::path& source, const fs::path& given, cons
 }
 
 Result<CompactReport> compact(const fs::path& path, const CopyProgress& progress) {
+  LmdbOptions options;
+  options.directory = path;
   std::error_code error;
   if (!fs::is_directory(path, error)) return fail(Fault::not_found, fmt::format("{} is no directory", path.string()));
+  {
+    const auto directory = DataDirectory::open(path);
+    if (!directory) return tl::unexpected(directory.error());
+    if (!fs::exists(directory->store(), error))
+      return fail(Fault::not_found, fmt::format("{} holds no store", path.string()));
+  }
+  const auto pending = has_pending(options);
+  if (!pending) return tl::unexpected(pending.error());
+  if (*pending) {
+    if (auto ended = end_erasures(options); !ended) return tl::unexpected(ended.error());
+  }
   const auto directory = DataDirectory::open(path);
   if (!directory) return tl::unexpected(directory.error());
-  if (!fs::exists(directory->store(), error))
-    return fail(Fault::not_found, fmt::format("{} holds no store", path.string()));
   CompactReport report;
   const auto before = file_bytes(directory->store() / "data.mdb");
   if (!before) return tl::unexpected(before.error());
   report.bytes_before = *before;
-  LmdbOptions options;
-  options.directory = path;
   if (auto checked = check_lmdb_file(directory->store() / "data.mdb", walk_all); !checked)
     return tl::unexpected(checked.error());
   const auto replaced = directory->replace_store([&](const fs::path& empty) -> Result<void> {

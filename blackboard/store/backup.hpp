@@ -27,7 +27,8 @@ struct CompactReport {
 };
 
 // Writes the store of a data directory anew and puts the new one in the place of the old one, which is removed: no
-// free page, and no gap in a page, keeps what is in no record any more. Fault::locked when a server runs.
+// free page, and no gap in a page, keeps what is in no record any more. What erasures and deletions have left to do is
+// done before. Fault::locked when a server runs.
 Result<CompactReport> compact(const std::filesystem::path& directory, const CopyProgress& progress = nullptr);
 
 }  // namespace tafel::store

@@ -8,6 +8,7 @@
 #include "blackboard/seal.hpp"
 #include "blackboard/store/cell_writer.hpp"
 #include "blackboard/store/expiry_index.hpp"
+#include "blackboard/store/field_count.hpp"
 #include "blackboard/store/floors.hpp"
 #include "blackboard/store/import.hpp"
 #include "blackboard/store/record.hpp"
@@ -115,10 +116,10 @@ Result<bool> BoardImport::begin() {
     const Version version = declared_.head.version;
     const auto is_kept = line->keeps(version, present->head);
     if (!is_kept) return tl::unexpected(is_kept.error());
-    if (!*is_kept) return refused_name();
+    if (!*is_kept) return refused_name(*present);
     const auto event = line->event(version);
     if (!event) return tl::unexpected(event.error());
-    if ((*event)->hash != declared_.head.hash) return refused_name();
+    if ((*event)->hash != declared_.head.hash) return refused_name(*present);
     return true;
   }
   if (auto begun = begin_fork(**read); !begun) return tl::unexpected(begun.error());
@@ -152,8 +153,13 @@ Result<void> BoardImport::mark_number(std::uint64_t number) {
   return (*write)->commit();
 }
 
-tl::unexpected<Failure> BoardImport::refused_name() const {
-  return fail(Fault::refused, fmt::format("there is a board {} already, with another history", declared_.id));
+tl::unexpected<Failure> BoardImport::refused_name(const BoardRecord& present) const {
+  const bool may_be_longer = present.head.version < declared_.head.version;
+  return fail(Fault::refused,
+              fmt::format("there is a board {} already, {}; a board that is there is never written to", declared_.id,
+                          may_be_longer ? fmt::format("at version {}, and this one goes on to version {}",
+                                                      present.head.version, declared_.head.version)
+                                        : "with another history"));
 }
 
 Result<void> BoardImport::begin_fork(KvRead& kv) {
@@ -168,6 +174,15 @@ Result<void> BoardImport::begin_fork(KvRead& kv) {
   const bool is_possible =
       declared_.fork > 0 && declared_.fork <= parent->head.version && line->depth() < limits::forks_depth_max;
   if (!is_possible) return wrong(fmt::format("version {} of {} can not be forked", declared_.fork, declared_.parent));
+  // No fork keeps it yet that would be known here: the event is there as long as nothing trimmed it.
+  const auto record = get_record(kv, Table::events, event_key(line->level_of(declared_.fork).number, declared_.fork));
+  if (!record) return tl::unexpected(record.error());
+  if (!*record) {
+    return wrong(
+        fmt::format("version {} of {}, where this board was forked, is not kept here any more: import the two before "
+                    "a server trims the first",
+                    declared_.fork, declared_.parent));
+  }
   const auto event = line->event(declared_.fork);
   if (!event) return tl::unexpected(event.error());
   record_.parent = declared_.parent;
@@ -177,24 +192,20 @@ Result<void> BoardImport::begin_fork(KvRead& kv) {
                   (*event)->hash,
                   (*event)->digest,
                   0,
-                  std::min(parent->head.erased, declared_.fork)};
+                  std::min({parent->head.erased, declared_.head.erased, declared_.fork})};
   return {};
 }
 
 // What was erased in the boards above after this one was forked is not known here either, until its own erasure.
 Result<void> BoardImport::find_erased_above(Transaction& transaction) {
-  BoardLine& line = *transaction.line;
-  for (std::size_t i = 1; i < line.levels().size(); ++i) {
-    const BoardLine::Level& level = line.levels()[i];
-    const auto scanned = scan_fields(*transaction.kv, level.number, std::nullopt, {},
+  const auto& levels = transaction.line->levels();
+  for (auto level = levels.begin() + 1; level != levels.end(); ++level) {
+    const auto scanned = scan_fields(*transaction.kv, level->number, std::nullopt, {},
                                      [&](std::string_view, const Path& path, const FieldRecord& field) -> Result<bool> {
-                                       if (field.erased <= level.to) return true;
-                                       const auto below = is_held_below(transaction, i, path);
-                                       if (!below) return tl::unexpected(below.error());
-                                       if (*below) return true;
-                                       const auto shown = line.field(path);
-                                       if (!shown) return tl::unexpected(shown.error());
-                                       if (*shown && (*shown)->info.changed > 0) unknown_.insert(path);
+                                       if (field.erased <= level->to || unknown_.contains(path)) return true;
+                                       const auto is_hidden = is_erased_above(transaction, path);
+                                       if (!is_hidden) return is_hidden;
+                                       if (*is_hidden) unknown_.insert(path);
                                        return true;
                                      });
     if (!scanned) return scanned;
@@ -202,17 +213,20 @@ Result<void> BoardImport::find_erased_above(Transaction& transaction) {
   return {};
 }
 
-// Whether a board between this one and the level has the field of its own, so that what lies at the level is not seen.
-Result<bool> BoardImport::is_held_below(Transaction& transaction, std::size_t level, const Path& path) {
-  for (std::size_t i = 1; i < level; ++i) {
-    const BoardLine::Level& below = transaction.line->levels()[i];
-    const auto field = get_field(*transaction.kv, below.number, path);
+// Whether the field, as the boards above held it when this one was forked, was erased since in the one that held it or
+// in one between.
+Result<bool> BoardImport::is_erased_above(Transaction& transaction, const Path& path) {
+  const auto& levels = transaction.line->levels();
+  bool is_erased = false;
+  for (auto level = levels.begin() + 1; level != levels.end(); ++level) {
+    const auto field = get_field(*transaction.kv, level->number, path);
     if (!field) return tl::unexpected(field.error());
     if (!*field) continue;
-    if ((*field)->erased > 0) return true;
-    const auto info = transaction.log.field_as_of(below.log(), path, **field, below.to);
+    is_erased = is_erased || (*field)->erased > level->to;
+    const auto info = transaction.log.field_as_of(level->log(), path, **field, level->to);
     if (!info) return tl::unexpected(info.error());
-    if (*info) return true;
+    if (*info) return is_erased && (*info)->changed > 0;
+    if ((*field)->erased > 0 && (*field)->erased <= level->to) return false;  // nothing was to be seen past it
   }
   return false;
 }
@@ -262,6 +276,7 @@ Result<void> BoardImport::put_base_field(Transaction& transaction, const BaseIma
 
 Result<void> BoardImport::put_base_cell(Transaction& transaction, const BaseImage& image) {
   const CellKey& key = image.key;
+  if (key.part == Part::leaf) return wrong("the leaf of a field stands in the image of the field");
   const auto stored = decode_part(image.payload);
   if (!stored || !is_of_the_base(stored->trail)) return wrong("this is no image of a cell from before the floor");
   if (auto checked = check_cell(transaction, key, *stored); !checked) return checked;
@@ -338,23 +353,18 @@ Result<void> BoardImport::check_base(Transaction& transaction) {
   return scan_fields(*transaction.kv, record_.number, std::nullopt, {},
                      [&](std::string_view, const Path& path, const FieldRecord& field) -> Result<bool> {
                        if (unknown_.contains(path)) return true;
-                       FieldInfo found = field.info;
-                       found.parts = found.lasting = 0;
-                       bool is_of_its_kind = true;
+                       FieldCount counted;
                        const auto count = [&](const CellKey& key, const StoredCell& stored) -> Result<bool> {
                          const auto cell = stored.cell();
                          if (!cell) return tl::unexpected(cell.error());
-                         if (!*cell || key.part == Part::suggestion) return true;
-                         ++found.parts;
-                         if (!may_expire(**cell)) ++found.lasting;
-                         is_of_its_kind = is_of_its_kind && kind_of(**cell) == found.kind;
+                         if (*cell) counted.add(key, **cell);
                          return true;
                        };
                        if (auto leaf = count(leaf_key(path), field.leaf); !leaf) return leaf;
                        const auto scanned =
                            scan_all_parts(*transaction.kv, record_.number, path, Part::element, {}, count);
                        if (!scanned) return tl::unexpected(scanned.error());
-                       if (!is_of_its_kind || found != field.info)
+                       if (!counted.fits(field.info))
                          return wrong(fmt::format("the field {} does not have the cells that it says", path.text()));
                        return true;
                      });
@@ -394,6 +404,7 @@ Result<void> BoardImport::add(Erasure erasure) {
 Result<void> BoardImport::check_form(const Event& event) const {
   const auto told = [&](std::string_view what) { return wrong(fmt::format("version {}: {}", event.version, what)); };
   if (event.changes.empty()) return told("it changes nothing");
+  if (event.time > limits::time_max_ms) return told("its time lies beyond the year 9999");
   std::size_t field = 0;
   for (std::size_t i = 0; i < event.changes.size(); ++i) {
     const Change& change = event.changes[i].change;

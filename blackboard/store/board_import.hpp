@@ -47,11 +47,11 @@ class BoardImport {
   Result<Transaction*> transaction();
   Result<void> commit();
 
-  tl::unexpected<Failure> refused_name() const;
+  tl::unexpected<Failure> refused_name(const BoardRecord& present) const;
   Result<void> mark_number(std::uint64_t number);
   Result<void> begin_fork(KvRead& kv);
   Result<void> find_erased_above(Transaction& transaction);
-  Result<bool> is_held_below(Transaction& transaction, std::size_t level, const Path& path);
+  Result<bool> is_erased_above(Transaction& transaction, const Path& path);
   bool is_of_the_base(const blackboard::Trail& trail) const;
   Result<void> check_cell(Transaction& transaction, const CellKey& key, const StoredCell& stored);
   Result<void> put_base_field(Transaction& transaction, const BaseImage& image);

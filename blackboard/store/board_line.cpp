@@ -179,6 +179,18 @@ Result<std::optional<Cell>> BoardLine::image_as_of(const CellKey& key, Version v
   return image_from(level, key, version);
 }
 
+Result<std::optional<FieldInfo>> BoardLine::field_as_of(const Path& path, Version version) {
+  for (std::size_t level = 0; level < levels_.size(); version = std::min(version, levels_[level++].from)) {
+    if (level + 1 < levels_.size() && version <= levels_[level].from) continue;
+    const auto record = get_field(*kv_, levels_[level].number, path);
+    if (!record) return tl::unexpected(record.error());
+    if (!*record) continue;
+    auto info = log_->field_as_of(levels_[level].log(), path, **record, version);
+    if (!info || *info || (*record)->erased > 0) return info;
+  }
+  return std::nullopt;
+}
+
 Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t level, const CellKey& key,
                                                                   Version version) {
   const BoardNumber number = levels_[level].number;

@@ -50,6 +50,8 @@ class BoardLine {
   Result<std::shared_ptr<const Event>> event(Version version) { return log_->event(level_of(version).number, version); }
   // The cell as it was after `version`.
   Result<std::optional<Cell>> image_as_of(const CellKey& key, Version version);
+  // What was known of the field after `version`; nullopt where it was never written to by then.
+  Result<std::optional<FieldInfo>> field_as_of(const Path& path, Version version);
   // The newest change of the cell at or before `version`; nullopt when there is none.
   Result<std::optional<conflict::CellChange>> change_at(const CellKey& key, Version version);
   // The newest event at or before `version` that changed the field; null when there is none.

@@ -33,6 +33,7 @@ Result<Erasure> erasure_from_value(const Value& value) {
   if (board_id_defect(board)) in.refuse("board", "the id of a board");
   if (name_defect(actor)) in.refuse("actor", "the name of an actor");
   if (!path) in.refuse("path", "a dot path");
+  if (time < 0 || time > limits::time_max_ms) in.refuse("time", "milliseconds since 1970, before the year 10000");
   return in.finish(Erasure{0, board, path.value_or(Path::from_key({})), version, actor, time, false});
 }
 

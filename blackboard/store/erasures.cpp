@@ -145,6 +145,14 @@ Result<std::vector<Erasure>> list_erasures(KvRead& kv, std::uint64_t sequence, s
   return found;
 }
 
+Result<bool> has_pending_erasures(KvRead& kv) {
+  const auto next = meta_number(kv, meta_erasures);
+  if (!next) return tl::unexpected(next.error());
+  const auto first = meta_number(kv, meta_scrubbed);
+  if (!first) return tl::unexpected(first.error());
+  return *first < *next;
+}
+
 Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count) {
   const auto next = meta_number(kv, meta_erasures);
   if (!next) return tl::unexpected(next.error());

@@ -27,6 +27,9 @@ Result<void> note_erasure(KvWrite& kv, const Erasure& erasure);
 // Erasures from `sequence` on, at most `count`.
 Result<std::vector<Erasure>> list_erasures(KvRead& kv, std::uint64_t sequence, std::size_t count);
 
+// Whether some entry of the ledger is not done.
+Result<bool> has_pending_erasures(KvRead& kv);
+
 // Goes through at most `count` records for the oldest entry that is not done. False when all are done. Events that it
 // rewrites are dropped from `log`.
 Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count);

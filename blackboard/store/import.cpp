@@ -102,6 +102,11 @@ class Importing {
       if (!*text) return located(wrong("the file ends without its last line: it was cut off").value());
       if (auto taken = take(**text); !taken) return located(std::move(taken.error()));
     }
+    ++number_;
+    const auto more = next_line();
+    if (!more) return tl::unexpected(more.error());
+    if (*more)
+      return located(wrong("the file goes on after the end of the export, which was taken; the rest was not").value());
     return {};
   }
 
@@ -122,7 +127,7 @@ class Importing {
     if (kind == "event") return take_event(*value);
     if (kind == "erasure") return take_erasure(*value);
     if (kind == "end") return take_end(*value);
-    return wrong("an export has no lines \"" + kind + "\"");
+    return wrong("an export has no lines " + brief(Value(kind)));
   }
 
   Result<void> take_header(const Value& value) {

@@ -8,6 +8,7 @@
 
 #include "blackboard/seal.hpp"
 #include "blackboard/store/board_line.hpp"
+#include "blackboard/store/field_count.hpp"
 #include "blackboard/store/floors.hpp"
 #include "blackboard/store/pins.hpp"
 #include "blackboard/store/record.hpp"
@@ -403,20 +404,29 @@ class Verification {
     return {};
   }
 
-  static Result<Sum128> digest_at(BoardLine line, Version version) {
+  // Holds what is kept of the fields against their cells, too.
+  Result<Sum128> digest_at(BoardLine line, Version version) {
     Sum128 digest;
+    FieldCount count;
     const auto add = [&](const CellKey& key) -> Result<bool> {
       const auto cell = line.image_as_of(key, version);
       if (!cell) return tl::unexpected(cell.error());
       if (*cell) digest += digest_of(key, **cell);
+      if (*cell) count.add(key, **cell);
       return true;
     };
     const auto scanned =
         line.scan_fields(std::nullopt, {}, [&](std::string_view, const Path& path, const FieldRecord&) -> Result<bool> {
+          count = {};
           if (auto leaf = add(leaf_key(path)); !leaf) return leaf;
           const auto parts = line.scan_all_parts(path, Part::element, {},
                                                  [&](const CellKey& key, const StoredCell&) { return add(key); });
           if (!parts) return tl::unexpected(parts.error());
+          const auto info = line.field_as_of(path, version);
+          if (!info) return tl::unexpected(info.error());
+          if (!count.fits(info->value_or(FieldInfo())))
+            note(
+                fmt::format("what is kept of the field {} at version {} does not fit its cells", path.text(), version));
           return true;
         });
     if (!scanned) return tl::unexpected(scanned.error());

@@ -141,6 +141,8 @@ inline constexpr std::size_t import_erasures_max = 1'000'000;            // of o
 inline constexpr std::size_t deep_defects_max = 100;                     // told by `verify --deep`; it stops there
 inline constexpr std::size_t import_undo_records = 4'096;                // removed in one transaction
 inline constexpr std::size_t ledger_line_bytes_max = 16 * 1024;          // one line of a ledger of erasures
+inline constexpr std::int64_t ledger_ahead_ms_max = 86'400'000;          // how far beyond now an erasure of a ledger may be
+inline constexpr std::int64_t time_max_ms = 253'402'300'799'999;         // of what is imported: the end of the year 9999
 
 // Clients
 inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded

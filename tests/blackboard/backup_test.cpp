@@ -131,6 +131,17 @@ TEST_F(BackupTest, NeverWritesOverWhatIsThere) {
   EXPECT_EQ(must(verify_deep(copy)).defects, std::vector<std::string>());
 }
 
+TEST_F(BackupTest, GoesNowhereIntoTheDirectoryThatItIsOf) {
+  grow("b", 3, 1);
+  store.close();
+  fs::create_directory_symlink(data, folder.path() / "link");
+  for (const fs::path& inside :
+       {data / "copy", data / "store" / "copy", data / "x" / ".." / "copy", folder.path() / "link" / "copy"})
+    EXPECT_EQ(fault_of(back_up(data, inside)), "bad_config") << inside;
+  EXPECT_EQ(fault_of(back_up(data, "")), "bad_config");
+  must(back_up(data, folder.path() / "data-copy"));
+}
+
 TEST_F(BackupTest, SaysWhereThereIsNoStore) {
   EXPECT_EQ(fault_of(back_up(folder.path() / "nowhere", copy)), "not_found");
   EXPECT_EQ(fault_of(compact(folder.path() / "nowhere")), "not_found");

@@ -206,13 +206,26 @@ TEST_F(ErasureReplay, ALedgerIsReadBackAsItWasWritten) {
   EXPECT_EQ(store::ledger_line(ledger->at(1)), store::ledger_line(erasure));
   for (const char* wrong :
        {"x", "[]", R"({"board":"b"})", R"({"board":"","path":"p","version":1,"actor":"a","time":1})",
-        R"({"board":"b","path":"p..q","version":1,"actor":"a","time":1})"}) {
+        R"({"board":"b","path":"p..q","version":1,"actor":"a","time":1})",
+        R"({"board":"b","path":"p","version":1,"actor":"a","time":9223372036854775807})",
+        R"({"board":"b","path":"p","version":1,"actor":"a","time":-1})"}) {
     testing::write_file(file, store::ledger_line(erasure) + "\n" + wrong + "\n");
     const auto read = store::read_ledger(file);
     ASSERT_FALSE(read) << wrong;
     EXPECT_NE(read.error().message.find("line 2"), std::string::npos) << read.error().message;
   }
   EXPECT_FALSE(store::read_ledger(folder.path() / "nowhere"));
+}
+
+TEST_F(ErasureReplay, AnErasureOfTheFutureIsRefused) {
+  Disk disk(data);
+  disk.on("t/e", R"({"set": {"secret": "x"}})");
+  const store::Erasure tomorrow{0, "t/e", *Path::parse("secret"), 9, "officer", disk.now + 2 * 86'400'000, true};
+  const auto done = broker::replay_erasures(*disk.store, {tomorrow}, disk.now);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().fault, Fault::bad_config);
+  EXPECT_NE(done.error().message.find("in the future"), std::string::npos) << done.error().message;
+  EXPECT_EQ(disk.version("t/e"), 1U);
 }
 
 bool is_in_files(const fs::path& directory, const std::string& text) {
@@ -247,6 +260,21 @@ TEST_F(ErasureReplay, NothingOfWhatWasErasedIsInTheFilesOfACompactedStore) {
   Disk disk(data);
   EXPECT_EQ(testing::value_in(*disk.store, "x", "t/e"), Value(39));
   expect_sound(disk, "t/f");
+}
+
+TEST_F(ErasureReplay, CompactionEndsWhatIsPendingFirst) {
+  {
+    Disk disk(data);
+    for (int i = 0; i < 300; ++i) disk.on("t/e", R"({"set": {"secret": ")" + canary + std::to_string(i) + R"("}})");
+    disk.on("t/e", R"({"ops": [{"op": "erase", "path": "secret"}]})", "officer");
+    ASSERT_FALSE(disk.ledger().front().is_done);
+  }
+  const auto compacted = store::compact(data);
+  ASSERT_TRUE(compacted) << compacted.error().message;
+  EXPECT_FALSE(is_in_files(data, canary));
+  Disk disk(data);
+  EXPECT_TRUE(disk.ledger().front().is_done);
+  expect_sound(disk, "t/e");
 }
 
 }  // namespace
