@@ -104,7 +104,7 @@ TEST_F(ErasureReplay, WhatWasErasedSinceTheBackupGoesBeforeAnybodyReads) {
   }
   Disk restored(copy);
   ASSERT_TRUE(restored.holds("t/e", canary));
-  const auto first = replay(restored, ledger, 1'600'000'000'000);  // a clock that is behind
+  const auto first = replay(restored, ledger, 1'700'000'000'000 - 3'600'000);  // a clock that is behind
   EXPECT_EQ(first.carried_out, 1U) << "the erasure reaches the fork by itself";
   EXPECT_EQ(first.known, 1U);
   EXPECT_EQ(first.skipped, 1U);
