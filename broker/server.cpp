@@ -114,7 +114,7 @@ Result<void> RunningServer::check_options() {
 
 // With the store closed: nobody else may look at its files meanwhile.
 Result<void> RunningServer::compact_store() {
-  const auto report = store::compact(options_.data);
+  const auto report = store::compact(options_.data, random_);
   if (!report) return tl::unexpected(report.error());
   log(LogLevel::info, "compacted",
       {{"versions", report->counts.versions}, {"before", report->bytes_before}, {"after", report->bytes_after}});

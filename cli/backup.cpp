@@ -42,7 +42,8 @@ Result<Exit> run_backup(const Arguments& arguments, Output& output) {
 }
 
 Result<Exit> run_compact(const Arguments& arguments, Output& output) {
-  const auto report = as_failure_of_a_store(store::compact(*arguments.positional(0), progress()));
+  SystemRandom random;
+  const auto report = as_failure_of_a_store(store::compact(*arguments.positional(0), random, progress()));
   if (!report) return tl::unexpected(report.error());
   Value line = counts_of(report->counts);
   line.set("file_before", report->bytes_before);

@@ -83,10 +83,9 @@ bool lies_within(const fs::path& path, const fs::path& directory) {
 }
 
 // Does what erasures and deletions have left to do, so that a copy holds nothing of it.
-Result<void> end_erasures(const LmdbOptions& disk) {
+Result<void> end_erasures(const LmdbOptions& disk, Random& random) {
   auto kv = open_lmdb(disk);
   if (!kv) return tl::unexpected(kv.error());
-  SystemRandom random;
   const auto store = Store::open(std::move(*kv), random);
   if (!store) return tl::unexpected(store.error());
   for (bool more = true; more;) {
@@ -155,7 +154,7 @@ Result<BackupReport> back_up(const fs::path& source, const fs::path& given, cons
   return report;
 }
 
-Result<CompactReport> compact(const fs::path& path, const CopyProgress& progress) {
+Result<CompactReport> compact(const fs::path& path, Random& random, const CopyProgress& progress) {
   LmdbOptions options;
   options.directory = path;
   std::error_code error;
@@ -169,7 +168,7 @@ Result<CompactReport> compact(const fs::path& path, const CopyProgress& progress
   const auto pending = has_pending(options);
   if (!pending) return tl::unexpected(pending.error());
   if (*pending) {
-    if (auto ended = end_erasures(options); !ended) return tl::unexpected(ended.error());
+    if (auto ended = end_erasures(options, random); !ended) return tl::unexpected(ended.error());
   }
   const auto directory = DataDirectory::open(path);
   if (!directory) return tl::unexpected(directory.error());

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "blackboard/store/copy.hpp"
+#include "common/base/random.hpp"
 
 namespace tafel::store {
 
@@ -29,6 +30,7 @@ struct CompactReport {
 // Writes the store of a data directory anew and puts the new one in the place of the old one, which is removed: no
 // free page, and no gap in a page, keeps what is in no record any more. What erasures and deletions have left to do is
 // done before. Fault::locked when a server runs.
-Result<CompactReport> compact(const std::filesystem::path& directory, const CopyProgress& progress = nullptr);
+Result<CompactReport> compact(const std::filesystem::path& directory, Random& random,
+                              const CopyProgress& progress = nullptr);
 
 }  // namespace tafel::store

@@ -144,8 +144,8 @@ TEST_F(BackupTest, GoesNowhereIntoTheDirectoryThatItIsOf) {
 
 TEST_F(BackupTest, SaysWhereThereIsNoStore) {
   EXPECT_EQ(fault_of(back_up(folder.path() / "nowhere", copy)), "not_found");
-  EXPECT_EQ(fault_of(compact(folder.path() / "nowhere")), "not_found");
-  EXPECT_EQ(fault_of(compact(folder.path())), "not_found");
+  EXPECT_EQ(fault_of(compact(folder.path() / "nowhere", random)), "not_found");
+  EXPECT_EQ(fault_of(compact(folder.path(), random)), "not_found");
   EXPECT_EQ(fault_of(verify_deep(folder.path())), "not_found");
   EXPECT_FALSE(fs::exists(copy));
   EXPECT_FALSE(fs::exists(folder.path() / "copy.partial"));
@@ -165,7 +165,7 @@ TEST_F(BackupTest, ADamagedRecordIsCopiedNowhere) {
   EXPECT_NE(copied.error().message.find("table events"), std::string::npos) << copied.error().message;
   EXPECT_FALSE(fs::exists(copy));
   EXPECT_FALSE(fs::exists(folder.path() / "copy.partial"));
-  EXPECT_EQ(fault_of(compact(data)), "bad_bytes");
+  EXPECT_EQ(fault_of(compact(data, random)), "bad_bytes");
   EXPECT_FALSE(must(verify_deep(data)).defects.empty());
 }
 
@@ -175,9 +175,9 @@ TEST_F(BackupTest, ACompactedStoreIsTheSameAndSmaller) {
     store.commit("big", {set_leaf("a", std::string(20'000, 'x'), 1 + static_cast<Version>(i))});
   const std::string epoch = store->epoch();
   const auto before = must(must(store->snapshot())->event_records("acme/旅行/1", 1, 100, unbounded));
-  EXPECT_EQ(fault_of(compact(data)), "locked");
+  EXPECT_EQ(fault_of(compact(data, random)), "locked");
   store.close();
-  const auto report = must(compact(data));
+  const auto report = must(compact(data, random));
   EXPECT_EQ(report.bytes_after, bytes_of(data));
   EXPECT_LE(report.bytes_after, report.bytes_before);
   for (const char* left : {"store.new", "store.old"}) EXPECT_FALSE(fs::exists(data / left));
@@ -240,8 +240,9 @@ TEST_F(BackupTest, AKillInTheMiddleLeavesTheSourceWholeAndNoHalfCopy) {
   int killed = 0;
   for (int round = 0; round < 4 * effort; ++round) {
     const bool compacts = round % 2 == 0;
-    killed += kill_during([&] { compacts ? static_cast<void>(compact(data)) : static_cast<void>(back_up(data, copy)); },
-                          std::chrono::microseconds(chance() % 60'000));
+    killed += kill_during(
+        [&] { compacts ? static_cast<void>(compact(data, random)) : static_cast<void>(back_up(data, copy)); },
+        std::chrono::microseconds(chance() % 60'000));
     ASSERT_EQ(must(verify_deep(data)).defects, std::vector<std::string>()) << "round " << round;
     store.reopen();
     ASSERT_EQ(store.head("big").hash, head.hash) << "round " << round;

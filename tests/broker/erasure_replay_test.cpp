@@ -70,6 +70,7 @@ struct ErasureReplay : ::testing::Test {
   testing::TemporaryDirectory folder;
   fs::path data = folder.path() / "data";
   fs::path copy = folder.path() / "copy";
+  SeededRandom random{5};
 
   void back_up() {
     const auto done = store::back_up(data, copy);
@@ -253,7 +254,7 @@ TEST_F(ErasureReplay, NothingOfWhatWasErasedIsInTheFilesOfACompactedStore) {
   EXPECT_TRUE(is_in_files(data, canary)) << "free pages keep it: else this test shows nothing";
   back_up();
   EXPECT_FALSE(is_in_files(copy, canary));
-  const auto compacted = store::compact(data);
+  const auto compacted = store::compact(data, random);
   ASSERT_TRUE(compacted) << compacted.error().message;
   EXPECT_FALSE(is_in_files(data, canary));
   EXPECT_EQ(store::verify_deep(data)->defects, std::vector<std::string>());
@@ -269,7 +270,7 @@ TEST_F(ErasureReplay, CompactionEndsWhatIsPendingFirst) {
     disk.on("t/e", R"({"ops": [{"op": "erase", "path": "secret"}]})", "officer");
     ASSERT_FALSE(disk.ledger().front().is_done);
   }
-  const auto compacted = store::compact(data);
+  const auto compacted = store::compact(data, random);
   ASSERT_TRUE(compacted) << compacted.error().message;
   EXPECT_FALSE(is_in_files(data, canary));
   Disk disk(data);
