@@ -127,6 +127,9 @@ Result<void> RunningServer::carry_out_erasures() {
   if (!ledger) return fail(Fault::bad_config, ledger.error().message);
   const auto replayed = replay_erasures(*store_, std::move(*ledger), clock_.wall_ms());
   if (!replayed) return tl::unexpected(replayed.error());
+  const bool is_of_others = replayed->skipped > 0 && replayed->carried_out + replayed->known == 0;
+  if (is_of_others)
+    log(LogLevel::warn, "erasures_of_other_boards", {{"message", "no board of the ledger is in this data directory"}});
   log(LogLevel::info, "erasures_carried_out",
       {{"carried_out", replayed->carried_out}, {"known", replayed->known}, {"skipped", replayed->skipped}});
   return {};

@@ -1,6 +1,8 @@
 // `tag` and `retain`: which versions stay.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "broker/verb_parts.hpp"
 #include "common/base/limits.hpp"
 #include "common/codec/fields.hpp"
@@ -11,6 +13,10 @@ namespace tafel::broker {
 using conflict::BoardView;
 
 namespace {
+
+bool is_number(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
 
 std::size_t count_tags(const BoardView& view) {
   std::size_t count = 0;
@@ -37,6 +43,10 @@ Result<VerbVerdict> judge_tag(const VerbRequest& request, const BoardView& view)
   if (value.is_nil()) {
     if (!present) return VerbJudgement{std::nullopt, unchanged(Reason::absent, base)};
     return VerbJudgement{std::nullopt, applied({{leaf_key(*path), std::nullopt}}, base)};
+  }
+  if (is_number(path->segments().back())) {
+    return VerbVerdict(refused(delta, ErrorCode::bad_path,
+                               "a tag of digits alone would be taken for a version: put something beside them, as v5"));
   }
   const auto version = codec::as_uint64(value);
   if (!version) {

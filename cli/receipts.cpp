@@ -41,10 +41,8 @@ Result<Exit> print_receipt(const Receipt& receipt, const Delta& delta, bool as_j
     return fail(Fault::refused, fmt::format("{}: {}", name_of(receipt.error->code), receipt.error->message));
   std::vector<std::string> names;
   for (const Op& op : delta.ops) names.push_back(op.path);
-  // A merge is told op by op, as it came out.
-  if (receipt.ops.size() != names.size()) names.clear();
-  for (std::size_t i = names.size(); i < receipt.ops.size(); ++i) names.push_back(fmt::format("op {}", i + 1));
-  std::string text = outcome_lines(receipt, names);
+  // A merge came out as ops that were made of it by the server.
+  std::string text = receipt.ops.size() == names.size() ? outcome_lines(receipt, names) : outcome_counts(receipt);
   text += fmt::format("{} {}", delta.check ? "this would be version" : "the board is at version", receipt.version);
   if (auto printed = output.line(text); !printed) return tl::unexpected(printed.error());
   return Exit::done;

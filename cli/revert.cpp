@@ -1,6 +1,8 @@
 // `revert`, `suggestions`, `accept` and `dismiss`: deltas that lead back, and what the confidence gate has held.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agents_sdk/cpp/history.hpp"
 #include "cli/connection.hpp"
 #include "cli/output.hpp"
@@ -49,7 +51,12 @@ Result<Exit> run_revert(const Arguments& arguments, Output& output) {
   }
   const auto receipt = connection->agent().apply(*board, *delta);
   if (!receipt) return tl::unexpected(receipt.error());
-  return print_receipt(*receipt, delta->delta(), arguments.has("json"), output);
+  const auto printed = print_receipt(*receipt, delta->delta(), arguments.has("json"), output);
+  const bool is_held = std::any_of(receipt->ops.begin(), receipt->ops.end(),
+                                   [](const OpResult& op) { return op.outcome == Outcome::held; });
+  if (!printed || !is_held) return printed;
+  tell("some of it is held, since what stands there is surer; say how sure you are with --confidence");
+  return Exit::refused;
 }
 
 Result<void> print_suggestions(const Value& answer, Output& output) {

@@ -113,6 +113,8 @@ Result<Exit> print_facts(Connection& connection, const std::string& board, const
 
 Result<Exit> tool(const Arguments& arguments, Output& output) {
   if (const auto file = arguments.text("file")) {
+    if (arguments.has("facts"))
+      return fail(Fault::bad_config, "--facts shows what a BOARD holds: give that in place of --file");
     const auto schema = schema_in(*file);
     if (!schema) return tl::unexpected(schema.error());
     return shown(output.json(context::extraction_tool(*schema)));

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <map>
 
 #include "common/codec/json.hpp"
 #include "common/model/utc.hpp"
@@ -167,6 +168,15 @@ std::string outcome_lines(const Receipt& receipt, const std::vector<std::string>
       text += fmt::format("  {} {}{}\n", name_of(leaf.outcome), leaf.path, why);
     }
   }
+  return text;
+}
+
+std::string outcome_counts(const Receipt& receipt) {
+  std::map<Outcome, std::size_t> counts;
+  for (const OpResult& op : receipt.ops) ++counts[op.outcome];
+  std::string text;
+  for (const auto& [outcome, count] : counts)
+    text += fmt::format("{} {} op{}\n", name_of(outcome), count, count == 1 ? "" : "s");
   return text;
 }
 

@@ -25,5 +25,7 @@ const List& list_of(const Value& map, std::string_view member);
 
 // The results of a delta's ops, a line each, named by `names`; then the error, if there is one.
 std::string outcome_lines(const Receipt& receipt, const std::vector<std::string>& names);
+// "applied 2 ops", a line for each outcome: of ops whose names are not known here.
+std::string outcome_counts(const Receipt& receipt);
 
 }  // namespace tafel::cli

@@ -40,7 +40,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 # Designated initializers leave the other members at their defaults on purpose.
 target_compile_options(tafel_options INTERFACE -Wno-missing-field-initializers)
-if(TAFEL_UNITY)
+if(TAFEL_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tafel_options INTERFACE -Wno-subobject-linkage)  # of types that no header shows
 endif()
 if(TAFEL_SANITIZE)
