@@ -47,6 +47,8 @@ THIRD_PARTY = {
     "utf8proc.h": [f"{BASE}/*.cpp"],
     "spdlog/": ["broker", "cli"],
     "boost/program_options": ["broker", "cli", "demo", "bench"],
+    "hiredis/": ["bench"],
+    "libpq-fe.h": ["bench"],
     "tl/expected.hpp": sorted(LAYERS.keys()),
     "fmt/": sorted(LAYERS.keys()),
     "gtest/": ["tests"],

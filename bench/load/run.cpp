@@ -31,7 +31,8 @@ void sleep_until(std::int64_t ns) { std::this_thread::sleep_for(std::chrono::nan
 Window window_of(const Settings& settings) {
   const auto ns = [](double seconds) { return static_cast<std::int64_t>(seconds * 1e9); };
   const std::int64_t begin = now_ns() + ns(settings.warmup_seconds);
-  return {begin, begin + ns(settings.seconds)};
+  const std::int64_t end = begin + ns(settings.seconds);
+  return {begin, end, end + ns(settings.drain_seconds)};
 }
 
 // `load_us`: of the two threads that drive the load.

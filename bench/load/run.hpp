@@ -18,6 +18,7 @@ struct Settings {
   bool is_spread = false;         // names are drawn from all of them instead of `hot_elements`
   double seconds = 5;
   double warmup_seconds = 1;
+  double drain_seconds = 60;  // after the window; a slow peer with 2,048 updates on their way needs a few
   std::uint64_t seed = 1;
   std::optional<pid_t> server;  // its processor time is measured, with that of its children
   bool is_embedded = false;     // the server is in this process: its time is what the two threads did not use

@@ -10,7 +10,6 @@
 namespace tafel::bench {
 
 inline constexpr std::chrono::milliseconds poll_wait{20};
-inline constexpr std::int64_t drain_ns_max =
     60'000'000'000;  // a slow peer with 2,048 updates on their way needs a part
 
 inline std::int64_t now_ns() {
@@ -21,8 +20,9 @@ inline std::int64_t now_ns() {
 struct Window {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
+  std::int64_t given_up_ns = 0;  // what is on its way must have arrived by then
   bool holds(std::int64_t ns) const { return ns >= begin_ns && ns < end_ns; }
-  bool is_overdue(std::int64_t ns) const { return ns > end_ns + drain_ns_max; }
+  bool is_overdue(std::int64_t ns) const { return ns > given_up_ns; }
 };
 
 struct Shared {
