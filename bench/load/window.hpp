@@ -10,7 +10,6 @@
 namespace tafel::bench {
 
 inline constexpr std::chrono::milliseconds poll_wait{20};
-    60'000'000'000;  // a slow peer with 2,048 updates on their way needs a part
 
 inline std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
