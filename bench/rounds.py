@@ -27,6 +27,7 @@ ELEMENTS = 1_000
 GROWTH_LOADS = [(8, 1), (64, 32)]
 GROWTH_ELEMENTS = [1_000, 100_000, 1_000_000]
 EVERY_ROUND = {"tafel", "redis-lua", "redis-multi"}
+MILLION = {"postgres"}  # of the others, those that are filled with a million elements in reasonable time
 
 BUSY_CORES_MAX = 0.3   # of others, before a run and in it
 BUSY_WAIT_S = 20
@@ -138,10 +139,10 @@ def find_servers(options):
     return found
 
 
-def takes_part(peer, kind, round_number):
-    if kind == "growth" or peer in EVERY_ROUND:
-        return kind != "growth" or peer in EVERY_ROUND
-    return round_number % 2 == 1
+def takes_part(peer, kind, wanted, round_number):
+    if peer in EVERY_ROUND:
+        return True
+    return kind == "cell" and round_number % 2 == 1 and (wanted["elements"] == ELEMENTS or peer in MILLION)
 
 
 def measure(found, options, out):
@@ -153,7 +154,7 @@ def measure(found, options, out):
         for kind, wanted in plan:
             for server in list(found):
                 for peer in server.variants:
-                    if not takes_part(peer, kind, round_number):
+                    if not takes_part(peer, kind, wanted, round_number):
                         continue
                     try:
                         line = run(server, peer, wanted, options)

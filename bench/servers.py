@@ -203,4 +203,23 @@ class Nats(Server):
         return [self.program, "-a", "127.0.0.1", "-p", str(self.port), "-js", "-sd", str(self.folder / "store")]
 
 
-SERVERS = [Tafel, Redis, Postgres, Nats]
+class Etcd(Server):
+    name = "etcd"
+    settings = ("one node, defaults, quota of 8 GiB; one Txn an update (put, delete, put, put), a channel for each agent, a "
+                "Watch for each subscriber")
+    variants = {"etcd": []}
+
+    def find(self):
+        self.program = program("etcd")
+        program(str(self.bin / "tafel-peer-bench"))
+        return version_of([self.program])
+
+    def command(self):
+        client, peer = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{free_port()}"
+        return [self.program, "--data-dir", str(self.folder / "data"), "--listen-client-urls", client,
+                "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                "--initial-cluster", f"default={peer}", "--quota-backend-bytes", str(8 << 30), "--logger", "zap",
+                "--log-level", "warn"]
+
+
+SERVERS = [Tafel, Redis, Postgres, Nats, Etcd]

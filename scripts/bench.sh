@@ -13,7 +13,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Servers and client libraries of the peers; nothing else needs them.
-packages=(redis-server libhiredis-dev postgresql-15 libpq-dev nats-server e2fsprogs util-linux)
+packages=(redis-server libhiredis-dev postgresql-15 libpq-dev nats-server e2fsprogs util-linux
+  etcd-server libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc)
 python=/usr/bin/python3
 work=/var/tmp
 kind=cells

@@ -16,6 +16,9 @@ std::unique_ptr<Peer> make_peer(const std::string& name, const PeerAddress& addr
 #ifdef TAFEL_PEER_POSTGRES
   if (name == "postgres") return make_postgres_peer(address);
 #endif
+#ifdef TAFEL_PEER_ETCD
+  if (name == "etcd") return make_etcd_peer(address);
+#endif
   if (name == "nats") return make_nats_peer(address);
   return nullptr;
 }
@@ -34,8 +37,8 @@ int main(int argc, char** argv) {
   command.program = "tafel-peer-bench";
   command.about = "The load of tafel-bench against another system";
   command.own_options.add_options()("peer", po::value(&name)->required(),
-                                    "redis-lua, redis-multi, postgres or nats")       //
-      ("host", po::value(&address.host)->default_value(address.host), "its address")  //
+                                    "redis-lua, redis-multi, postgres, nats or etcd")  //
+      ("host", po::value(&address.host)->default_value(address.host), "its address")   //
       ("port", po::value(&address.port)->required(), "port");
   command.make_peer = [&](Settings&) -> Result<std::unique_ptr<Peer>> {
     auto peer = make_peer(name, address);

@@ -18,6 +18,8 @@ struct PeerAddress {
 std::unique_ptr<Peer> make_redis_peer(const PeerAddress& address, const std::string& variant);
 // A function on normalised rows; writers queue on an advisory lock.
 std::unique_ptr<Peer> make_postgres_peer(const PeerAddress& address);
+// One Txn an update; elements and fields are keys.
+std::unique_ptr<Peer> make_etcd_peer(const PeerAddress& address);
 // A log: an update is one message; no set and no field is kept.
 std::unique_ptr<Peer> make_nats_peer(const PeerAddress& address);
 
