@@ -312,6 +312,47 @@ def ratio_chart(title, groups):
     return svg(bottom + 24, title, body)
 
 
+def curve_chart(title, panels, text):
+    """`panels`: [(label, [elements], {peer: [number for each of them, or None]})], side by side; a step of x is a larger board."""
+    peers = list(dict.fromkeys(peer for _, _, lines in panels for peer in lines))
+    height, high, low = 330, TOP + 40, 280
+    width = (WIDTH - 60) / max(len(panels), 1)
+    body = legend(peers, 38)
+    for index, (label, steps, lines) in enumerate(panels):
+        left, right = 60 + width * index, 60 + width * (index + 1) - 60
+        largest = max((number for line in lines.values() for number in line if number is not None), default=0) or 1
+        def x_of(step, left=left, right=right, count=len(steps)):
+            return left + (right - left) * step / max(count - 1, 1)
+        def y_of(number, largest=largest):
+            return low - (low - high) * number / largest
+        body += [f'<text x="{left:.0f}" y="{high - 14}" {TEXT}>{escaped(label)}</text>',
+                 f'<line x1="{left:.0f}" y1="{low}" x2="{right:.0f}" y2="{low}" stroke="#999999"/>',
+                 f'<line x1="{left:.0f}" y1="{high}" x2="{left:.0f}" y2="{low}" stroke="#999999"/>',
+                 f'<text x="{left - 5:.0f}" y="{high + 4}" {SMALL} text-anchor="end">{escaped(text(largest))}</text>',
+                 f'<text x="{left - 5:.0f}" y="{low + 4}" {SMALL} text-anchor="end">0</text>']
+        for step, name in enumerate(steps):
+            body.append(f'<text x="{x_of(step):.0f}" y="{low + 16}" {SMALL} text-anchor="middle">{escaped(name)}</text>')
+        for peer, line in lines.items():
+            points = [(x_of(step), y_of(number)) for step, number in enumerate(line) if number is not None]
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            body.append(f'<polyline points="{path}" fill="none" stroke="{colour(peer)}" stroke-width="2"/>')
+            body += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour(peer)}"/>' for x, y in points]
+    return svg(height, title, body)
+
+
+def growth_panels(runs):
+    panels = []
+    for agents, depth in sorted({(run["agents"], run["depth"]) for run in runs}, key=lambda load: load[1]):
+        cells = [cell for cell in cells_in(runs) if cell[:2] == (agents, depth)]
+        steps = [f"{cell[3]:,}" + (" spread" if cell[4] else "") for cell in cells]
+        lines = {}
+        for peer in peers_in(runs):
+            spreads = [spread_of(values(runs, peer, cell, "updates_per_s")) for cell in cells]
+            lines[peer] = [None if spread is None else spread.median for spread in spreads]
+        panels.append((f"{agents} x {depth}", steps, lines))
+    return panels
+
+
 def cell_label(cell):
     agents, depth, subs, elements, spread = cell
     label = f"{agents} x {depth}, {subs} sub" + ("s" if subs != 1 else "")
@@ -334,8 +375,12 @@ def charts(runs):
         if not some:
             continue
         about = " as the board grows" if prefix else ""
-        title = f"Committed updates per second{about}, median; bars relative to the best of each row"
-        found[f"{prefix}updates.svg"] = (title, bar_chart(title, rate_groups(some), rate))
+        if prefix:
+            title = "Committed updates per second by elements on the board, median"
+            found["growth.svg"] = (title, curve_chart(title, growth_panels(some), rate))
+        else:
+            title = "Committed updates per second, median; bars relative to the best of each row"
+            found["updates.svg"] = (title, bar_chart(title, rate_groups(some), rate))
         compared = [(cell_label(cell), spread_of(ratios(some, cell))) for cell in cells_in(some)]
         compared = [(label, spread) for label, spread in compared if spread is not None]
         if compared:

@@ -7,6 +7,7 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -44,7 +45,8 @@ class Server:
     """What the systems have in common."""
     name = ""
     settings = ""        # in words, for the report
-    variants = {}        # name of the peer -> arguments of the load program
+    variants = ()        # names of the peers that it is measured as
+    stop_signal = signal.SIGTERM
 
     def __init__(self, bin_folder, work_folder):
         self.bin = pathlib.Path(bin_folder)
@@ -94,7 +96,7 @@ class Server:
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
+            self.process.send_signal(self.stop_signal)
             try:
                 self.process.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
@@ -109,7 +111,7 @@ class Server:
 class Tafel(Server):
     name = "tafel"
     settings = "as shipped: each batch is on disk before its receipts"
-    variants = {"tafel": []}
+    variants = ("tafel",)
 
     def find(self):
         self.program = program(str(self.bin / "tafeld"))
@@ -127,7 +129,7 @@ class Redis(Server):
     name = "redis"
     settings = ("`appendonly yes`, `appendfsync always`, no RDB, no AOF rewrite, no limit on the output to subscribers; "
                 "`redis-lua`: one EVALSHA an update, `redis-multi`: the same commands in MULTI and EXEC")
-    variants = {"redis-lua": [], "redis-multi": []}
+    variants = ("redis-lua", "redis-multi")
 
     def find(self):
         self.program = program("redis-server")
@@ -144,7 +146,8 @@ class Postgres(Server):
     name = "postgres"
     settings = ("`synchronous_commit=on`, `fsync=on`, `wal_sync_method=fdatasync`, 1 GB of buffers, no checkpoint in the "
                 "window; one function call an update on normalised rows, writers queue on an advisory lock, NOTIFY")
-    variants = {"postgres": []}
+    variants = ("postgres",)
+    stop_signal = signal.SIGQUIT  # at once: what it holds is thrown away
 
     def find(self):
         self.program = program("/usr/lib/postgresql/15/bin/postgres", "postgres")
@@ -185,7 +188,7 @@ class Nats(Server):
     name = "nats"
     settings = ("JetStream, file store; its folder has the synchronous-update attribute (`chattr +S`), since this version "
                 "does not flush before it acknowledges. A log only: no set and no field is kept, so it does less than the work")
-    variants = {"nats": []}
+    variants = ("nats",)
 
     def find(self):
         self.program = program("nats-server")
@@ -207,7 +210,7 @@ class Etcd(Server):
     name = "etcd"
     settings = ("one node, defaults, quota of 8 GiB; one Txn an update (put, delete, put, put), a channel for each agent, a "
                 "Watch for each subscriber")
-    variants = {"etcd": []}
+    variants = ("etcd",)
 
     def find(self):
         self.program = program("etcd")

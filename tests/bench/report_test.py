@@ -84,7 +84,7 @@ class Page(unittest.TestCase):
             self.assertIn("| redis | 7.0.15 | durable |", page)
             self.assertIn("(charts/updates.svg)", page)
             names = sorted(path.name for path in (folder / "charts").iterdir())
-            self.assertEqual(names, ["growth-ratio.svg", "growth-updates.svg", "ratio.svg", "updates.svg"])
+            self.assertEqual(names, ["growth-ratio.svg", "growth.svg", "ratio.svg", "updates.svg"])
             for path in (folder / "charts").iterdir():
                 xml.dom.minidom.parse(str(path))
 
