@@ -3,6 +3,7 @@
 #
 #   scripts/deps.sh           to build, run and test
 #   scripts/deps.sh --fuzz    also clang 14: libFuzzer, clang-tidy, clang-format (--dev is the same)
+#   scripts/deps.sh --with PACKAGE...    also these
 set -euo pipefail
 
 packages=(
@@ -16,8 +17,9 @@ clang_packages=(clang-14 libclang-rt-14-dev llvm-14 clang-tidy-14 clang-format-1
 case "${1:-}" in
   "") ;;
   --fuzz | --dev) packages+=("${clang_packages[@]}") ;;
+  --with) packages+=("${@:2}") ;;
   *)
-    echo "usage: scripts/deps.sh [--fuzz | --dev]" >&2
+    echo "usage: scripts/deps.sh [--fuzz | --dev | --with PACKAGE...]" >&2
     exit 2
     ;;
 esac
@@ -36,8 +38,8 @@ if ((EUID != 0)); then
 fi
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-apt_get() {  # says nothing unless it fails
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+apt_get() {  # says nothing unless it fails; RUNLEVEL: services of packages are not started
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 \
     apt-get -y -qq -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 </dev/null ||
     { cat "$log" >&2; exit 1; }
 }

@@ -47,6 +47,10 @@ THIRD_PARTY = {
     "utf8proc.h": [f"{BASE}/*.cpp"],
     "spdlog/": ["broker", "cli"],
     "boost/program_options": ["broker", "cli", "demo", "bench"],
+    "hiredis/": ["bench"],
+    "libpq-fe.h": ["bench"],
+    "grpcpp/": ["bench"],
+    "etcd.grpc.pb.h": ["bench"],  # generated from bench/peers/etcd.proto
     "tl/expected.hpp": sorted(LAYERS.keys()),
     "fmt/": sorted(LAYERS.keys()),
     "gtest/": ["tests"],
