@@ -24,7 +24,7 @@ TEST(LoadMessages, ADeltaIsReadAsWhatItSays) {
   EXPECT_EQ(delta->base, 17U);
   ASSERT_EQ(delta->ops.size(), 2U);
   EXPECT_FALSE(delta->ops[0].malformed || delta->ops[1].malformed);
-  EXPECT_EQ(codec::encode(*value).size(), bytes.size()) << "and it is the shortest form";
+  EXPECT_EQ(codec::encode(*value).size(), bytes.size()) << "and it is in the shortest forms";
 }
 
 TEST(LoadMessages, ALargePreloadStaysBelowTheLimits) {
