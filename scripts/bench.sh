@@ -43,7 +43,7 @@ if [[ " ${arguments[*]} " == *" --quick "* ]]; then is_quick=true; fi
 
 scripts/deps.sh --with "${packages[@]}"
 cmake --preset release -DTAFEL_PEERS=ON >/dev/null
-cmake --build --preset release --target tafeld tafel_bench tafel_peer_bench -- --quiet
+cmake --build --preset release --target tafeld tafel_bench tafel_peer_bench -- --quiet >&2
 
 export PYTHONDONTWRITEBYTECODE=1
 runs=build/bench/$kind.jsonl
