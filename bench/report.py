@@ -19,7 +19,7 @@ import sys
 
 OURS = "tafel"
 COLOURS = {"tafel": "#1b6ca8", "redis-lua": "#d1495b", "redis-multi": "#edae49", "postgres": "#66a182", "nats": "#8d6a9f",
-           "etcd": "#4d7ea8"}
+           "etcd": "#555555"}
 OTHER_COLOUR = "#777777"
 PARTLY = {"nats"}  # does less than the work, so it is no peer to be compared with
 
@@ -248,7 +248,7 @@ def put_between_markers(text, part):
 
 # --- charts ----------------------------------------------------------------------------------------------------------
 
-WIDTH, LEFT, TOP, BAR, GAP = 860, 190, 46, 13, 14
+WIDTH, LEFT, TOP, BAR, GAP = 860, 230, 46, 13, 14
 TEXT = 'font-family="sans-serif" font-size="12"'
 SMALL = 'font-family="sans-serif" font-size="10"'
 
@@ -319,7 +319,7 @@ def curve_chart(title, panels, text):
     width = (WIDTH - 60) / max(len(panels), 1)
     body = legend(peers, 38)
     for index, (label, steps, lines) in enumerate(panels):
-        left, right = 60 + width * index, 60 + width * (index + 1) - 60
+        left, right = 60 + width * index, 60 + width * (index + 1) - 100
         largest = max((number for line in lines.values() for number in line if number is not None), default=0) or 1
         def x_of(step, left=left, right=right, count=len(steps)):
             return left + (right - left) * step / max(count - 1, 1)
