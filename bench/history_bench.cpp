@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bench/history_questions.hpp"
+#include "bench/load/options.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
 #include "common/base/random.hpp"
 
@@ -185,17 +186,6 @@ int main(int argc, char** argv) {
       ("fields", po::value(&options.fields)->default_value(100'000), "fields of the one with many")        //
       ("batch", po::value(&options.batch)->default_value(500), "versions with one sync")                   //
       ("pairs", po::value(&options.pairs)->default_value(5000), "questions of a kind to each board; a tenth for pages");
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, described), given);
-    if (given.contains("help")) {
-      std::cout << described;
-      return 0;
-    }
-    po::notify(given);
-  } catch (const po::error& error) {
-    std::cerr << "tafel_history_bench: " << error.what() << '\n';
-    return 2;
-  }
+  if (const auto code = tafel::bench::read_options("tafel_history_bench", described, argc, argv)) return *code;
   return tafel::bench::run(options);
 }

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "agents_sdk/embedded/embedded.hpp"
+#include "bench/load/options.hpp"
 #include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "common/base/random.hpp"
@@ -210,18 +211,7 @@ int main(int argc, char** argv) {
       ("fields", po::value(&options.fields)->default_value(8), "documents that they go to")          //
       ("in-flight", po::value(&options.in_flight)->default_value(32), "deltas on their way")         //
       ("retain", po::value(&options.retain)->default_value(0), "versions of history to keep; 0: all of them");
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, described), given);
-    if (given.contains("help")) {
-      std::cout << described;
-      return 0;
-    }
-    po::notify(given);
-  } catch (const po::error& error) {
-    std::cerr << "tafel_size_bench: " << error.what() << '\n';
-    return 2;
-  }
+  if (const auto code = tafel::bench::read_options("tafel_size_bench", described, argc, argv)) return *code;
   if (options.overwrites == 0 || options.fields == 0 || options.in_flight == 0) {
     std::cerr << "tafel_size_bench: at least one overwrite, field and delta on its way\n";
     return 2;

@@ -84,10 +84,11 @@ Answer Query::log() {
   const Version from = std::max<Version>(question_.from.value_or(head->floor + 1), 1);
   // From the version after the newest on there is nothing yet, which is no error: so one reads on page by page.
   if (from > head->version + 1) return tl::unexpected(*version_defect(*head, from));
-  if (auto error = version_defect(*head, from - 1)) {
-    if (error->code == ErrorCode::base_too_old)
-      error->message = fmt::format("the log begins with version {}: ask from there on", head->floor + 1);
-    return tl::unexpected(std::move(*error));
+  if (from <= head->floor) {
+    ErrorInfo error = error_of(ErrorCode::base_too_old,
+                               fmt::format("the log begins with version {}: ask from there on", head->floor + 1));
+    error.found = Value(head->floor);
+    return tl::unexpected(std::move(error));
   }
   const Version to = std::min(question_.to.value_or(head->version), head->version);
   List events;

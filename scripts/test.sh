@@ -4,6 +4,8 @@
 #   scripts/test.sh           everything: layers; unit tests, scenarios of many processes and laws under the address and
 #                             undefined sanitizers; broker and SDK under the thread sanitizer; fuzzing
 #   scripts/test.sh --quick   layers, the fast tests on a build without optimisation, the vectors and a tenth of the laws
+#   scripts/test.sh --nightly what takes too long for every change: the scenarios at their full size on a release build, ten
+#                             times the laws, five minutes of fuzzing a target, the measurements of docs/benchmarks.md
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
 # not keep the others from running; a stage in which no test ran has failed.
@@ -37,8 +39,17 @@ main() {
       stage "fast tests" ctest_preset quick quick
       stage "laws" laws quick 2000
       ;;
+    --nightly)
+      scripts/deps.sh --fuzz
+      with_mappings_that_sanitizers_know "$@"
+      fuzz_seconds=300
+      stage "scenarios, full size" full_scenarios
+      stage "laws" laws release 200000
+      stage "measurements" measurements
+      stage "fuzzing" fuzz
+      ;;
     *)
-      echo "usage: scripts/test.sh [--quick]" >&2
+      echo "usage: scripts/test.sh [--quick | --nightly]" >&2
       exit 2
       ;;
   esac
@@ -73,6 +84,26 @@ laws() {  # PRESET HISTORIES
   local status=0
   python_check tests/laws/check_vectors.py --implementation "build/$1/bin/tafel_replay" || status=1
   python_check tests/laws/laws.py --implementation "build/$1/bin/tafel_replay" --histories "$2" || status=1
+  return "$status"
+}
+
+full_scenarios() {
+  build release
+  local scenario status=0
+  for scenario in backup concurrency deletion followers; do
+    python_check "tests/scenarios/${scenario}_test.py" --bin build/release/bin || status=1
+  done
+  return "$status"
+}
+
+measurements() {
+  build release
+  local folder program status=0
+  folder=$(mktemp -d)
+  for program in history size; do
+    if "build/release/bin/tafel_${program}_bench" --data "$folder/$program"; then count 1 0 0; else count 0 1 0; status=1; fi
+  done
+  rm -rf "$folder"
   return "$status"
 }
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <iostream>
 
+#include "bench/load/options.hpp"
 #include "bench/load/report_line.hpp"
 
 namespace tafel::bench {
@@ -80,17 +81,7 @@ int run_command(CommandLine& command, int argc, char** argv) {
   Common common;
   po::options_description described(command.about);
   described.add(command.own_options).add(common_options(common));
-  try {
-    po::variables_map given;
-    po::store(po::parse_command_line(argc, argv, described), given);
-    if (given.contains("help")) {
-      std::cout << described;
-      return 0;
-    }
-    po::notify(given);
-  } catch (const po::error& error) {
-    return complain(command, 2, error.what());
-  }
+  if (const auto code = read_options(command.program, described, argc, argv)) return *code;
   return run(command, common);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/load/stream.hpp"
 #include "bench/peers/peers.hpp"
 #include "common/base/result.hpp"
 
@@ -21,16 +22,13 @@ struct NatsMessage {
 class NatsConnection {
  public:
   static Result<std::unique_ptr<NatsConnection>> connect(const PeerAddress& address);
-  ~NatsConnection();
-  NatsConnection(const NatsConnection&) = delete;
-  NatsConnection& operator=(const NatsConnection&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return stream_.descriptor(); }
 
   void subscribe(std::string_view subject);
   void publish(std::string_view subject, std::string_view reply, std::string_view payload);
   Result<void> flush();  // what there is room for
-  bool has_unsent() const { return sent_ < out_.size(); }
+  bool has_unsent() const { return stream_.has_unsent(); }
 
   Result<void> read();                // what has come
   std::optional<NatsMessage> next();  // valid until the next `read`
@@ -40,15 +38,11 @@ class NatsConnection {
   Result<void> settle();
 
  private:
-  explicit NatsConnection(int descriptor) : descriptor_(descriptor) {}
+  explicit NatsConnection(int descriptor) : stream_(descriptor) {}
   Result<void> wait();
-  std::optional<std::string_view> next_line();
+  std::optional<std::string_view> next_line() const;  // without taking it
 
-  int descriptor_;
-  std::string in_;
-  std::size_t taken_ = 0;
-  std::string out_;
-  std::size_t sent_ = 0;
+  Stream stream_;
   bool is_settled_ = false;  // a PONG has come
   bool has_inbox_ = false;   // of `ask`
 };

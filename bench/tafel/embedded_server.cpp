@@ -14,17 +14,14 @@ Result<std::unique_ptr<EmbeddedServer>> EmbeddedServer::start(const std::filesys
   }
   std::unique_ptr<EmbeddedServer> embedded(new EmbeddedServer);
   embedded->data_ = made;
-  broker::ServerOptions options;
-  options.data = embedded->data_;
-  options.listen = {"tcp://127.0.0.1:0"};
-  auto server = broker::Server::start(std::move(options));
-  if (!server) return tl::unexpected(server.error());
-  embedded->server_ = std::move(*server);
+  auto tafel = sdk::Embedded::open({.data = embedded->data_, .listen = {"tcp://127.0.0.1:0"}, .quota_bytes = 0});
+  if (!tafel) return tl::unexpected(tafel.error());
+  embedded->tafel_ = std::move(*tafel);
   return embedded;
 }
 
 EmbeddedServer::~EmbeddedServer() {
-  server_.reset();
+  tafel_.reset();
   std::error_code ignored;
   std::filesystem::remove_all(data_, ignored);
 }

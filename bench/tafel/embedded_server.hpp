@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "broker/server.hpp"
+#include "agents_sdk/embedded/embedded.hpp"
 #include "common/base/result.hpp"
 
 namespace tafel::bench {
@@ -18,13 +18,13 @@ class EmbeddedServer {
   EmbeddedServer(const EmbeddedServer&) = delete;
   EmbeddedServer& operator=(const EmbeddedServer&) = delete;
 
-  std::string endpoint() const { return server_->endpoints().request.front(); }
+  std::string endpoint() const { return tafel_->endpoints().front(); }
 
  private:
   EmbeddedServer() = default;
 
   std::filesystem::path data_;
-  std::unique_ptr<broker::Server> server_;
+  std::unique_ptr<sdk::Embedded> tafel_;
 };
 
 }  // namespace tafel::bench

@@ -1,11 +1,9 @@
 #include "bench/tafel/zmtp_connection.hpp"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -19,7 +17,6 @@ namespace tafel::bench {
 namespace {
 
 constexpr int patience_ms = 10'000;
-constexpr std::size_t read_bytes = 256 * 1024;
 constexpr std::size_t greeting_bytes = 64;
 
 // The first byte of a frame.
@@ -85,42 +82,38 @@ Result<std::unique_ptr<ZmtpConnection>> ZmtpConnection::connect(const std::strin
   if (endpoint.starts_with("ipc://")) descriptor = connect_ipc(endpoint);
   if (!descriptor) return tl::unexpected(descriptor.error());
   std::unique_ptr<ZmtpConnection> made(new ZmtpConnection(*descriptor));
-  ::fcntl(*descriptor, F_SETFL, ::fcntl(*descriptor, F_GETFL) | O_NONBLOCK);
   if (auto shaken = made->shake_hands(); !shaken) return tl::unexpected(shaken.error());
   return made;
 }
 
-ZmtpConnection::~ZmtpConnection() { ::close(descriptor_); }
-
 // Each side sends its greeting and READY without waiting for the other's.
 Result<void> ZmtpConnection::shake_hands() {
-  out_ += greeting();
+  stream_.out() += greeting();
   put_frame(flag_command, ready_command());
-  if (!flush()) return fail(Fault::unreachable, "the server hung up before the handshake");
-  while (in_.size() < greeting_bytes) {
-    pollfd item{descriptor_, POLLIN, 0};
-    if (::poll(&item, 1, patience_ms) <= 0 || !read()) return fail(Fault::unreachable, "no greeting came");
+  if (!stream_.flush()) return fail(Fault::unreachable, "the server hung up before the handshake");
+  while (stream_.in().size() < greeting_bytes) {
+    if (!stream_.wait(patience_ms) || !stream_.read()) return fail(Fault::unreachable, "no greeting came");
   }
-  taken_ = greeting_bytes;
+  stream_.take(greeting_bytes);
   while (true) {
     if (const auto frame = next_frame()) {
       if (frame->is_command && frame->body.starts_with("\x05READY")) return {};
       return fail(Fault::refused, "the server does not speak ZMTP 3 with the mechanism NULL");
     }
-    pollfd item{descriptor_, POLLIN, 0};
-    if (::poll(&item, 1, patience_ms) <= 0 || !read()) return fail(Fault::unreachable, "no end of the handshake came");
+    if (!stream_.wait(patience_ms) || !stream_.read()) return fail(Fault::unreachable, "no end of the handshake came");
   }
 }
 
 void ZmtpConnection::put_frame(unsigned char flags, std::string_view body) {
+  std::string& out = stream_.out();
   if (body.size() < 256) {
-    out_.push_back(static_cast<char>(flags));
-    out_.push_back(static_cast<char>(body.size()));
+    out.push_back(static_cast<char>(flags));
+    out.push_back(static_cast<char>(body.size()));
   } else {
-    out_.push_back(static_cast<char>(flags | flag_long));
-    for (int shift = 56; shift >= 0; shift -= 8) out_.push_back(static_cast<char>(body.size() >> shift));
+    out.push_back(static_cast<char>(flags | flag_long));
+    for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(body.size() >> shift));
   }
-  out_.append(body);
+  out.append(body);
 }
 
 bool ZmtpConnection::send(std::string_view message) {
@@ -128,30 +121,8 @@ bool ZmtpConnection::send(std::string_view message) {
   return flush();
 }
 
-bool ZmtpConnection::flush() {
-  while (has_unsent()) {
-    const auto sent = ::send(descriptor_, out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0) return errno == EAGAIN || errno == EINTR;
-    sent_ += static_cast<std::size_t>(sent);
-  }
-  out_.clear();
-  sent_ = 0;
-  return true;
-}
-
-bool ZmtpConnection::read() {
-  in_.erase(0, taken_);
-  taken_ = 0;
-  const std::size_t had = in_.size();
-  in_.resize(had + read_bytes);
-  const auto got = ::recv(descriptor_, in_.data() + had, read_bytes, MSG_DONTWAIT);
-  const int error = errno;
-  in_.resize(had + static_cast<std::size_t>(got > 0 ? got : 0));
-  return got > 0 || (got < 0 && (error == EAGAIN || error == EINTR));
-}
-
 std::optional<ZmtpConnection::Frame> ZmtpConnection::next_frame() {
-  const std::string_view left = std::string_view(in_).substr(taken_);
+  const std::string_view left = stream_.in();
   if (left.size() < 2) return std::nullopt;
   const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(left[at]); };
   std::uint64_t size = byte(1);
@@ -163,7 +134,7 @@ std::optional<ZmtpConnection::Frame> ZmtpConnection::next_frame() {
     for (std::size_t at = 1; at < header; ++at) size = size << 8 | byte(at);
   }
   if (left.size() - header < size) return std::nullopt;
-  taken_ += header + size;
+  stream_.take(header + size);
   return Frame{(byte(0) & flag_command) != 0, left.substr(header, size)};
 }
 
@@ -186,9 +157,8 @@ std::optional<std::string_view> ZmtpConnection::next() {
 Result<std::string> ZmtpConnection::wait() {
   while (true) {
     if (const auto message = next()) return std::string(*message);
-    pollfd item{descriptor_, POLLIN, 0};
-    if (::poll(&item, 1, patience_ms) <= 0) return fail(Fault::unreachable, "the server does not answer");
-    if (!read()) return fail(Fault::unreachable, "the server hung up");
+    if (!stream_.wait(patience_ms)) return fail(Fault::unreachable, "the server does not answer");
+    if (!stream_.read()) return fail(Fault::unreachable, "the server hung up");
   }
 }
 

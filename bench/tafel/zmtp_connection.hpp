@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/load/stream.hpp"
 #include "common/base/result.hpp"
 
 namespace tafel::bench {
@@ -16,19 +17,16 @@ class ZmtpConnection {
  public:
   // Waits for the connection and both handshakes. `endpoint`: tcp://ADDRESS:PORT (digits) or ipc://PATH.
   static Result<std::unique_ptr<ZmtpConnection>> connect(const std::string& endpoint);
-  ~ZmtpConnection();
-  ZmtpConnection(const ZmtpConnection&) = delete;
-  ZmtpConnection& operator=(const ZmtpConnection&) = delete;
 
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return stream_.descriptor(); }
 
   // Sends as much as there is room for, and keeps the rest. False: the connection is broken.
   bool send(std::string_view message);
-  bool flush();
-  bool has_unsent() const { return sent_ < out_.size(); }
+  bool flush() { return stream_.flush(); }
+  bool has_unsent() const { return stream_.has_unsent(); }
 
   // Reads what has come, without waiting. False: the connection is broken.
-  bool read();
+  bool read() { return stream_.read(); }
   // The next whole message of what was read; valid until the next `read`.
   std::optional<std::string_view> next();
   // Waits for the next message, up to some seconds.
@@ -39,17 +37,13 @@ class ZmtpConnection {
     bool is_command = false;
     std::string_view body;
   };
-  explicit ZmtpConnection(int descriptor) : descriptor_(descriptor) {}
+  explicit ZmtpConnection(int descriptor) : stream_(descriptor) {}
   Result<void> shake_hands();
   std::optional<Frame> next_frame();
   void put_frame(unsigned char flags, std::string_view body);
   void answer(std::string_view command);
 
-  int descriptor_;
-  std::string in_;
-  std::size_t taken_ = 0;  // bytes of `in_` that were given out
-  std::string out_;
-  std::size_t sent_ = 0;  // bytes of `out_` that are on their way
+  Stream stream_;
 };
 
 }  // namespace tafel::bench

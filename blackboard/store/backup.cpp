@@ -82,7 +82,8 @@ bool lies_within(const fs::path& path, const fs::path& directory) {
   return !error && std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
-// Does what erasures and deletions have left to do, so that a copy holds nothing of it.
+// Does what erasures and deletions have left to do, so that a copy holds nothing of it. Not without need: opening a
+// backup to write takes a new epoch.
 Result<void> end_erasures(const LmdbOptions& disk, Random& random) {
   auto kv = open_lmdb(disk);
   if (!kv) return tl::unexpected(kv.error());
@@ -159,7 +160,7 @@ Result<CompactReport> compact(const fs::path& path, Random& random, const CopyPr
   options.directory = path;
   std::error_code error;
   if (!fs::is_directory(path, error)) return fail(Fault::not_found, fmt::format("{} is no directory", path.string()));
-  {
+  {  // ends a replacement that was cut off; each of the two below takes the lock for itself
     const auto directory = DataDirectory::open(path);
     if (!directory) return tl::unexpected(directory.error());
     if (!fs::exists(directory->store(), error))

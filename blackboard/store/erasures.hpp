@@ -1,6 +1,6 @@
 // The ledger of erasures and of deleted boards, and the work that each leaves behind. When the event of an erasure is
-// committed, the cells are gone; then the log and the receipts are gone through, a part at a time, until nothing of
-// what was erased is left in them. Of a board that was deleted everything goes (purge.hpp).
+// committed, the cells are gone; then the log, the receipts and the index of expiry are gone through, a part at a time,
+// until nothing of what was erased is left in them. Of a board that was deleted everything goes (purge.hpp).
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Erasure {
   Version version = 0;  // of the event that took the cells
   std::string actor;
   TimeMs time = 0;
-  bool is_done = false;  // nothing is left in the log and the receipts
+  bool is_done = false;  // nothing is left of it
 };
 
 // Enters an erasure whose event has just been appended.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,34 +51,10 @@ std::string file_head(std::string_view id, std::uint64_t bytes) {
   return head;
 }
 
-Result<std::string> read_at(int descriptor, const std::filesystem::path& file, std::uint64_t offset,
-                            std::size_t bytes) {
-  std::string read(bytes, '\0');
-  std::size_t done = 0;
-  while (done < bytes) {
-    const ssize_t count = ::pread(descriptor, read.data() + done, bytes - done, static_cast<off_t>(offset + done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return io_failure("read", file, errno);
-    if (count == 0) return fail(Fault::bad_bytes, fmt::format("{} is shorter than it says", file.string()));
-    done += static_cast<std::size_t>(count);
-  }
-  return read;
+// What a reader of the file says, with its name.
+tl::unexpected<Failure> located(const std::filesystem::path& file, const Failure& failure) {
+  return fail(failure.fault, fmt::format("{}: {}", file.string(), failure.message));
 }
-
-// For reading; it goes through the cache of the system, the writer's descriptor does not.
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& file) : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 }  // namespace
 
@@ -119,13 +94,11 @@ Result<void> Journal::make(const std::filesystem::path& file, std::uint64_t byte
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file, std::string_view id,
                                                std::uint64_t covered) {
-  const Descriptor reader(file);
-  if (reader.number() < 0) return io_failure("open", file, errno);
-  struct stat info {};
-  if (::fstat(reader.number(), &info) != 0) return io_failure("look at", file, errno);
-  const auto bytes = static_cast<std::uint64_t>(info.st_size);
-  const auto head = read_at(reader.number(), file, 0, std::min<std::uint64_t>(bytes, block_bytes));
-  if (!head) return tl::unexpected(head.error());
+  const auto reader = FileReader::open(file);
+  if (!reader) return tl::unexpected(reader.error());
+  const std::uint64_t bytes = reader->size();
+  const auto head = reader->read(0, std::min<std::uint64_t>(bytes, block_bytes));
+  if (!head) return located(file, head.error());
   if (*head != std::string(file_head(id, bytes)).append(head->size() < 40 ? 0 : head->size() - 40, '\0'))
     return fail(Fault::bad_bytes, fmt::format("{} is not the journal of this store", file.string()));
   constexpr int flags = O_WRONLY | O_DSYNC | O_CLOEXEC;
@@ -133,20 +106,18 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file
   if (descriptor < 0 && errno == EINVAL) descriptor = ::open(file.c_str(), flags);  // a file system without that
   if (descriptor < 0) return io_failure("open", file, errno);
   std::unique_ptr<Journal> journal(new Journal(file, descriptor, bytes, std::string(id), covered));
-  if (auto found = journal->find_records(); !found) return tl::unexpected(found.error());
+  if (auto found = journal->find_records(*reader); !found) return tl::unexpected(found.error());
   return journal;
 }
 
 Journal::~Journal() { ::close(descriptor_); }
 
 // Where the oldest one begins is not written anywhere, which would be one more flush: so every block is looked at.
-Result<void> Journal::find_records() {
-  const Descriptor reader(file_);
-  if (reader.number() < 0) return io_failure("open", file_, errno);
+Result<void> Journal::find_records(const FileReader& reader) {
   std::map<std::uint64_t, Place> found;
   for (std::uint64_t offset = block_bytes; offset < bytes_;) {
-    const auto head = read_at(reader.number(), file_, offset, head_bytes);
-    if (!head) return tl::unexpected(head.error());
+    const auto head = reader.read(offset, head_bytes);
+    if (!head) return located(file_, head.error());
     const std::uint64_t size = get_be32(std::string_view(*head).substr(4));
     const std::uint64_t sequence = get_be64(std::string_view(*head).substr(8));
     const std::uint64_t end = offset + in_blocks(head_bytes + size);
@@ -155,8 +126,8 @@ Result<void> Journal::find_records() {
       offset += block_bytes;
       continue;
     }
-    const auto payload = read_at(reader.number(), file_, offset + head_bytes, size);
-    if (!payload) return tl::unexpected(payload.error());
+    const auto payload = reader.read(offset + head_bytes, size);
+    if (!payload) return located(file_, payload.error());
     if (record_head(id_, sequence, *payload) != *head) {
       offset += block_bytes;
       continue;
@@ -177,11 +148,11 @@ Result<void> Journal::find_records() {
 }
 
 Result<void> Journal::replay(const Visitor& visit) const {
-  const Descriptor reader(file_);
-  if (reader.number() < 0) return io_failure("open", file_, errno);
+  const auto reader = FileReader::open(file_);
+  if (!reader) return tl::unexpected(reader.error());
   for (const Place& place : records_) {
-    const auto record = read_at(reader.number(), file_, place.offset, place.end - place.offset);
-    if (!record) return tl::unexpected(record.error());
+    const auto record = reader->read(place.offset, place.end - place.offset);
+    if (!record) return located(file_, record.error());
     const std::string_view bytes = *record;
     const std::string_view payload = bytes.substr(head_bytes, get_be32(bytes.substr(4)));
     if (bytes.substr(0, head_bytes) != record_head(id_, place.sequence, payload))

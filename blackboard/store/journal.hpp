@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "blackboard/store/file_reader.hpp"
 #include "common/base/result.hpp"
 
 namespace tafel::store {
@@ -68,7 +69,7 @@ class Journal {
   Journal(std::filesystem::path file, int descriptor, std::uint64_t bytes, std::string id, std::uint64_t covered)
       : file_(std::move(file)), descriptor_(descriptor), bytes_(bytes), id_(std::move(id)), last_(covered) {}
 
-  Result<void> find_records();
+  Result<void> find_records(const FileReader& reader);
   // Where a record of so many bytes may be written; 0 where it would touch one that is not released.
   std::uint64_t room_for(std::uint64_t bytes) const;
   Result<void> write(std::uint64_t offset, const char* aligned, std::size_t bytes);

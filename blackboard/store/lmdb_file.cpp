@@ -1,35 +1,15 @@
 #include "blackboard/store/lmdb_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <functional>
-#include <system_error>
 
 #include "blackboard/store/lmdb_pages.hpp"
 
 namespace tafel::store {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(const std::filesystem::path& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-Result<MetaPage> read_meta(const PageFile& file, std::uint64_t offset) {
+Result<MetaPage> read_meta(const FileReader& file, std::uint64_t offset) {
   const auto bytes = file.read(offset, MetaPage::bytes);
   if (!bytes) return tl::unexpected(bytes.error());
   if (auto defect = MetaPage::defect(*bytes)) return fail(Fault::bad_bytes, std::move(*defect));
@@ -38,7 +18,7 @@ Result<MetaPage> read_meta(const PageFile& file, std::uint64_t offset) {
 
 // The state that LMDB will open. Each commit writes the meta page that its number is even or odd for, so the two are
 // always neighbours: anything else is damage that would bring back an older state.
-Result<MetaPage> newest_meta(const PageFile& file) {
+Result<MetaPage> newest_meta(const FileReader& file) {
   const auto even = read_meta(file, 0);
   if (!even) return even;
   const auto odd = read_meta(file, even->page_bytes);
@@ -52,7 +32,7 @@ Result<MetaPage> newest_meta(const PageFile& file) {
   return newest;
 }
 
-Result<void> check(const PageFile& file, std::uint64_t walk_bytes_max) {
+Result<void> check(const FileReader& file, std::uint64_t walk_bytes_max) {
   const auto meta = newest_meta(file);
   if (!meta) return tl::unexpected(meta.error());
   // Before anything is allocated by this number. A file may lack free pages at its end, but not as many as this.
@@ -65,14 +45,14 @@ Result<void> check(const PageFile& file, std::uint64_t walk_bytes_max) {
   return walk_pages(file, *meta);
 }
 
-Result<void> check_opened(const std::filesystem::path& path, const std::function<Result<void>(const PageFile&)>& look) {
-  const Descriptor descriptor(path);
-  struct stat info {};
-  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &info) != 0) {
-    const Fault fault = errno == ENOENT ? Fault::bad_bytes : Fault::io;
-    return fail(fault, fmt::format("can not open {}: {}", path.string(), std::generic_category().message(errno)));
+Result<void> check_opened(const std::filesystem::path& path,
+                          const std::function<Result<void>(const FileReader&)>& look) {
+  const auto file = FileReader::open(path);
+  if (!file) {  // a store without its file is a damaged one
+    const Fault fault = file.error().fault == Fault::not_found ? Fault::bad_bytes : Fault::io;
+    return fail(fault, file.error().message);
   }
-  const auto looked = look(PageFile(descriptor.number(), static_cast<std::uint64_t>(info.st_size)));
+  const auto looked = look(*file);
   if (!looked) return fail(looked.error().fault, path.string() + ": " + looked.error().message);
   return {};
 }
@@ -80,11 +60,11 @@ Result<void> check_opened(const std::filesystem::path& path, const std::function
 }  // namespace
 
 Result<void> check_lmdb_file(const std::filesystem::path& path, std::uint64_t walk_bytes_max) {
-  return check_opened(path, [&](const PageFile& file) { return check(file, walk_bytes_max); });
+  return check_opened(path, [&](const FileReader& file) { return check(file, walk_bytes_max); });
 }
 
 Result<void> check_lmdb_file_in_use(const std::filesystem::path& path) {
-  return check_opened(path, [](const PageFile& file) -> Result<void> {
+  return check_opened(path, [](const FileReader& file) -> Result<void> {
     const auto even = read_meta(file, 0);
     if (!even) return tl::unexpected(even.error());
     const auto odd = read_meta(file, even->page_bytes);

@@ -13,13 +13,10 @@
 #include "blackboard/store/lmdb_pages.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 namespace tafel::store {
@@ -65,7 +62,7 @@ struct KeyRange {
 
 class PageWalk {
  public:
-  PageWalk(const PageFile& file, const MetaPage& meta)
+  PageWalk(const FileReader& file, const MetaPage& meta)
       : file_(file), meta_(meta), used_(static_cast<std::size_t>(meta.last_page) + 1) {}
 
   Result<void> run() {
@@ -244,7 +241,7 @@ class PageWalk {
     return {};
   }
 
-  const PageFile& file_;
+  const FileReader& file_;
   const MetaPage& meta_;
   std::vector<bool> used_;
 };
@@ -285,19 +282,6 @@ MetaPage MetaPage::read(std::string_view page) {
   return meta;
 }
 
-Result<std::string> PageFile::read(std::uint64_t offset, std::size_t count) const {
-  if (offset > size_ || count > size_ - offset) return fail(Fault::bad_bytes, "the data file is truncated");
-  std::string bytes(count, '\0');
-  for (std::size_t done = 0; done < count;) {
-    const ssize_t size = ::pread(file_, bytes.data() + done, count - done, static_cast<off_t>(offset + done));
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return fail(Fault::io, "can not read the data file: " + std::generic_category().message(errno));
-    if (size == 0) return fail(Fault::bad_bytes, "the data file is truncated");
-    done += static_cast<std::size_t>(size);
-  }
-  return bytes;
-}
-
-Result<void> walk_pages(const PageFile& file, const MetaPage& meta) { return PageWalk(file, meta).run(); }
+Result<void> walk_pages(const FileReader& file, const MetaPage& meta) { return PageWalk(file, meta).run(); }
 
 }  // namespace tafel::store

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "blackboard/store/file_reader.hpp"
 #include "common/base/result.hpp"
 
 namespace tafel::store {
@@ -39,21 +40,8 @@ struct MetaPage {
   static MetaPage read(std::string_view page);
 };
 
-class PageFile {
- public:
-  PageFile(int file, std::uint64_t size) : file_(file), size_(size) {}
-
-  std::uint64_t size() const { return size_; }
-  // Fault::bad_bytes beyond the end of the file.
-  Result<std::string> read(std::uint64_t offset, std::size_t count) const;
-
- private:
-  int file_;
-  std::uint64_t size_;
-};
-
 // Checks every page that the trees of `meta` reach: that it lies in the file, is used once, is well-formed, and that
 // keys are in order and the counts are right.
-Result<void> walk_pages(const PageFile& file, const MetaPage& meta);
+Result<void> walk_pages(const FileReader& file, const MetaPage& meta);
 
 }  // namespace tafel::store

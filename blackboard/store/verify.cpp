@@ -404,7 +404,8 @@ class Verification {
     return {};
   }
 
-  // Holds what is kept of the fields against their cells, too.
+  // The digest of what is kept of `version`. On the way the fields, which are in no digest, are held against their
+  // cells.
   Result<Sum128> digest_at(BoardLine line, Version version) {
     Sum128 digest;
     FieldCount count;

@@ -130,7 +130,7 @@ TEST_F(JournalTest, AGapIsNoEnd) {
 TEST_F(JournalTest, OnlyItsOwnFileIsOpened) {
   make();
   EXPECT_EQ(fault_of(Journal::open(file_, "fedcba9876543210", 0)), "bad_bytes");
-  EXPECT_EQ(fault_of(Journal::open(folder_.path() / "nowhere", id, 0)), "io");
+  EXPECT_EQ(fault_of(Journal::open(folder_.path() / "nowhere", id, 0)), "not_found");
   EXPECT_EQ(fault_of(Journal::make(file_, 64 * block, id)), "io") << "a file that is there is not made anew";
   for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{30}, block, 64 * block - 1}) {
     std::filesystem::resize_file(file_, bytes);
