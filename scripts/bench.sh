@@ -29,6 +29,7 @@ while (($# > 0)); do
     --quick) arguments+=(--quick) ;;
     --work)
       work=${2:?--work wants a folder}
+      mkdir -p "$work"
       shift
       ;;
     *)
