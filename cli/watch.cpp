@@ -120,10 +120,10 @@ Result<Exit> follow(Connection& connection, const std::string& board, Version fr
                     const std::optional<std::string>& path, ChangePrinter& printer, const StopSignals& signals,
                     const Output& output) {
   const std::vector<std::string> paths = path ? std::vector{*path} : std::vector<std::string>{};
+  tell(fmt::format("watching {} from version {}", board, from));  // before the agent's thread prints the first change
   const auto number =
       connection.agent().follow(board, from, paths, [&printer](const sdk::BoardEvent& event) { printer.take(event); });
   if (!number) return tl::unexpected(number.error());
-  tell(fmt::format("watching {} from version {}", board, from));
   // The agent's thread may stand in a write that nobody reads: do not wait for it.
   if (wait_for_end(printer.done(), signals.descriptor(), output.descriptor())) std::_Exit(static_cast<int>(Exit::done));
   connection.agent().unfollow(*number);

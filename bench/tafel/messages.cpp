@@ -9,6 +9,20 @@
 namespace tafel::bench {
 namespace {
 
+// The result of one op.
+bool op_changed(PackReader& in) {
+  bool changed = false;
+  for (std::uint64_t members = in.map(); members > 0 && !in.failed(); --members) {
+    if (in.text() != "outcome") {
+      in.skip();
+      continue;
+    }
+    const std::string_view outcome = in.text();
+    changed = outcome == "applied" || outcome == "kept_both";
+  }
+  return changed;
+}
+
 ReadReceipt read_receipt(PackReader& in) {
   ReadReceipt receipt;
   for (std::uint64_t members = in.map(); members > 0 && !in.failed(); --members) {
@@ -17,14 +31,7 @@ ReadReceipt read_receipt(PackReader& in) {
       receipt.version = in.unsigned_integer();
     } else if (key == "ops") {
       for (std::uint64_t ops = in.array(); ops > 0 && !in.failed(); --ops) {
-        for (std::uint64_t pairs = in.map(); pairs > 0 && !in.failed(); --pairs) {
-          if (in.text() != "outcome") {
-            in.skip();
-            continue;
-          }
-          const std::string_view outcome = in.text();
-          if (outcome == "applied" || outcome == "kept_both") receipt.made_version = true;
-        }
+        if (op_changed(in)) receipt.made_version = true;
       }
     } else if (key == "error") {
       if (in.take_nil()) continue;

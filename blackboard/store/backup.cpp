@@ -89,16 +89,14 @@ Result<void> end_erasures(const LmdbOptions& disk, Random& random) {
   if (!kv) return tl::unexpected(kv.error());
   const auto store = Store::open(std::move(*kv), random);
   if (!store) return tl::unexpected(store.error());
-  for (bool more = true; more;) {
+  while (true) {
     const auto batch = (*store)->begin();
     if (!batch) return tl::unexpected(batch.error());
-    const auto step = (*batch)->scrub(limits::erasure_step_max);
-    if (!step) return tl::unexpected(step.error());
-    more = *step;
-    if (!more) break;
+    const auto more = (*batch)->scrub(limits::erasure_step_max);
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
     if (auto committed = (*batch)->commit(); !committed) return committed;
   }
-  return {};
 }
 
 // Whether an erasure has anything left to do.

@@ -163,11 +163,11 @@ Result<StoredCell> BoardLine::inherited(std::size_t level, const CellKey& key) {
 }
 
 Result<std::optional<StoredCell>> BoardLine::cell(const CellKey& key) {
-  if (!is_fork()) return own_cell(levels_[0].number, key);
+  if (!is_fork()) return get_cell(*kv_, levels_[0].number, key);
   const auto found = find(key.path);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return std::nullopt;
-  if ((*found)->level == 0) return own_cell(levels_[0].number, key);
+  if ((*found)->level == 0) return get_cell(*kv_, levels_[0].number, key);
   auto cell = inherited((*found)->level, key);
   if (!cell) return tl::unexpected(cell.error());
   return std::move(*cell);
@@ -205,7 +205,7 @@ Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t le
     here.is_cut_off = (*field)->erased > 0;
     if (!*info) return here.is_cut_off ? std::optional(here) : std::nullopt;
   }
-  auto cell = own_cell(number, key);
+  auto cell = get_cell(*kv_, number, key);
   if (!cell) return tl::unexpected(cell.error());
   here.cell = std::move(*cell);  // all cells of the field were taken over with its first change
   return here;
@@ -235,14 +235,6 @@ Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& 
     if (!found || *found || (*here)->is_cut_off) return found;
   }
   return std::nullopt;
-}
-
-Result<std::optional<StoredCell>> BoardLine::own_cell(BoardNumber number, const CellKey& key) {
-  if (key.part != Part::leaf) return get_part(*kv_, number, key);
-  auto field = get_field(*kv_, number, key.path);
-  if (!field) return tl::unexpected(field.error());
-  if (!*field) return std::nullopt;
-  return std::move((*field)->leaf);
 }
 
 Result<std::shared_ptr<const Event>> BoardLine::revision_as_of(const Path& path, Version version) {

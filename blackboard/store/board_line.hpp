@@ -70,7 +70,6 @@ class BoardLine {
   // The field of `record` as it was when `level` was left; nullopt where it was not written to on that level by then.
   Result<std::optional<FieldRecord>> inherited(std::size_t level, const Path& path, const FieldRecord& record);
   Result<StoredCell> inherited(std::size_t level, const CellKey& key);
-  Result<std::optional<StoredCell>> own_cell(BoardNumber number, const CellKey& key);
   // A cell as one level stores it, when that was written to by `version`.
   struct StoredHere {
     std::optional<StoredCell> cell;  // nullopt: not there, and no older level is to be asked

@@ -124,6 +124,14 @@ Result<std::optional<StoredCell>> get_part(KvRead& kv, BoardNumber number, const
   return record;
 }
 
+Result<std::optional<StoredCell>> get_cell(KvRead& kv, BoardNumber number, const CellKey& key) {
+  if (key.part != Part::leaf) return get_part(kv, number, key);
+  auto field = get_field(kv, number, key.path);
+  if (!field) return tl::unexpected(field.error());
+  if (!*field) return std::nullopt;
+  return std::move((*field)->leaf);
+}
+
 Result<void> scan_parts(KvRead& kv, BoardNumber number, const Path& path, Part part, const PartVisitor& visit) {
   const std::string prefix = part_prefix(number, path, part);
   return scan_cells(kv, path, prefix, prefix, visit);

@@ -28,6 +28,9 @@ Result<std::optional<FieldRecord>> get_field(KvRead& kv, BoardNumber number, con
 
 Result<std::optional<StoredCell>> get_part(KvRead& kv, BoardNumber number, const CellKey& key);
 
+// A cell, be it the leaf in its field's record or a part.
+Result<std::optional<StoredCell>> get_cell(KvRead& kv, BoardNumber number, const CellKey& key);
+
 using PartVisitor = std::function<Result<bool>(const CellKey& key, StoredCell record)>;  // false: stop
 
 // The cells of one part of one field, tombstones too, in the order of their ids.

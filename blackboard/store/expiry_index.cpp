@@ -9,18 +9,10 @@ namespace tafel::store {
 namespace {
 
 Result<bool> expires_at(KvRead& kv, BoardNumber number, const CellKey& key, TimeMs time) {
-  std::optional<StoredCell> stored;
-  if (key.part == Part::leaf) {
-    const auto field = get_field(kv, number, key.path);
-    if (!field) return tl::unexpected(field.error());
-    if (*field) stored = (*field)->leaf;
-  } else {
-    auto part = get_part(kv, number, key);
-    if (!part) return tl::unexpected(part.error());
-    stored = std::move(*part);
-  }
-  if (!stored) return false;
-  const auto cell = stored->cell();
+  const auto stored = get_cell(kv, number, key);
+  if (!stored) return tl::unexpected(stored.error());
+  if (!*stored) return false;
+  const auto cell = (*stored)->cell();
   if (!cell) return tl::unexpected(cell.error());
   bool expires = false;
   if (*cell) for_each_dot(**cell, [&](const Dot& dot) { expires = expires || dot.expires == time; });

@@ -6,7 +6,8 @@
 //   from block 1 on    records, each on blocks of its own, never across the end of the file:
 //                      magic[4]  payload size be32  sequence be64  checksum be64  payload  zeros
 //
-//   checksum           of a record: checksum64(id ‖ sequence ‖ payload); of block 0: of what stands before it
+//   checksum           of a record: checksum64(id ‖ sequence ‖ checksum64(payload)); of block 0: of what stands before
+//   it
 //
 // A record that is not whole was never acknowledged, and nothing was written behind it.
 #pragma once
