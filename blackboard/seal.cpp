@@ -9,8 +9,8 @@
 
 namespace tafel::blackboard {
 
-Event seal(const std::string& board, const Head& head, const Delta& delta, const conflict::Judgement& judgement,
-           const conflict::Stamp& stamp, const Placed& placed) {
+Sealed seal(const std::string& board, const Head& head, const Delta& delta, const conflict::Judgement& judgement,
+            const conflict::Stamp& stamp, const Placed& placed) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
   TAFEL_CHECK(placed.cells.size() == judgement.changes.size(), "each change knows its cell before");
   Event event;
@@ -32,12 +32,13 @@ Event seal(const std::string& board, const Head& head, const Delta& delta, const
   event.completeness = judgement.completeness;
   for (std::size_t i = 0; i < placed.cells.size(); ++i) {
     const Change& change = judgement.changes[i];
-    event.digest -= placed.cells[i].digest;
-    if (change.image) event.digest += digest_of(change.key, *change.image);
-    event.changes.push_back({change, placed.cells[i].previous, placed.cells[i].jump});
+    const CellBefore& before = placed.cells[i];
+    event.digest -= before.digest;
+    if (change.image) event.digest += before.after ? *before.after : digest_of(change.key, *change.image);
+    event.changes.push_back({change, before.previous, before.jump});
   }
-  event.hash = codec::chain_hash(event);
-  return event;
+  std::string record = codec::seal_event(event);
+  return {std::move(event), std::move(record)};
 }
 
 Head head_after(const Head& head, const Event& event) {
@@ -72,19 +73,19 @@ Receipt receipt_of(const Event& event, const std::string& epoch) {
   return receipt;
 }
 
-FieldInfo field_after(const FieldInfo& before, const std::optional<Cell>& old_image, const Change& change,
-                      Version version) {
+FieldInfo field_after(const FieldInfo& before, const Cell* old_image, const Change& change, Version version) {
   if (change.key.part == Part::suggestion) return before;
   if (takes_more(change.key)) return {std::nullopt, version, 0, 0};
   FieldInfo after = before;
-  const auto count = [](const std::optional<Cell>& image) { return image ? std::uint64_t{1} : 0; };
-  const auto count_lasting = [](const std::optional<Cell>& image) {
-    return image && !may_expire(*image) ? std::uint64_t{1} : 0;
+  const Cell* new_image = change.image ? &*change.image : nullptr;
+  const auto count = [](const Cell* image) { return image != nullptr ? std::uint64_t{1} : 0; };
+  const auto count_lasting = [](const Cell* image) {
+    return image != nullptr && !may_expire(*image) ? std::uint64_t{1} : 0;
   };
   TAFEL_CHECK(after.parts >= count(old_image) && after.lasting >= count_lasting(old_image),
               "the parts of a field are counted");
-  after.parts = after.parts - count(old_image) + count(change.image);
-  after.lasting = after.lasting - count_lasting(old_image) + count_lasting(change.image);
+  after.parts = after.parts - count(old_image) + count(new_image);
+  after.lasting = after.lasting - count_lasting(old_image) + count_lasting(new_image);
   after.changed = version;
   if (change.image) {
     after.kind = kind_of(*change.image);

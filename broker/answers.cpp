@@ -17,8 +17,6 @@ codec::Message error_answer(std::uint64_t id, ErrorCode code, std::string messag
   return codec::error_message(id, error);
 }
 
-std::string encode_receipt(const Receipt& receipt) { return codec::encode(codec::receipt_to_value(receipt)); }
-
 void drop_what_can_be_read(Receipt& receipt) {
   for (OpResult& result : receipt.ops) {
     result.current.reset();
@@ -54,10 +52,10 @@ codec::Message undecodable(std::string_view bytes, const Failure& failure) {
 }
 
 void ReceiptWriter::add(Receipt receipt) {
-  std::string bytes = encode_receipt(receipt);
+  std::string bytes = codec::encode_receipt(receipt);
   if (bytes.size() > limits::receipts_bytes_max) {
     drop_what_can_be_read(receipt);
-    bytes = encode_receipt(receipt);
+    bytes = codec::encode_receipt(receipt);
   }
   if (count_ > 0 && encoded_.size() + bytes.size() > limits::receipts_bytes_max) close_message();
   encoded_ += bytes;

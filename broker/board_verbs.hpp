@@ -35,6 +35,6 @@ Result<VerbVerdict> judge_board_verb(const VerbRequest& request);
 
 // Erases in the boards that were forked from the delta's board, the deepest first, before it is done there: what a fork
 // inherits is known only as long as its parent has it. Gives their events.
-Result<std::vector<Event>> erase_in_forks(const VerbRequest& request);
+Result<std::vector<EventPointer>> erase_in_forks(const VerbRequest& request);
 
 }  // namespace tafel::broker

@@ -20,7 +20,7 @@ void copy_field(const BoardView& view, const Path& path, std::optional<Version> 
   };
   put(leaf_key(path));
   for (const Part part : {Part::element, Part::entry}) {
-    view.parts(path, part, [&](const CellKey& key, const std::optional<Cell>&, Version) {
+    view.parts(path, part, [&](const CellKey& key, const CellPointer&, Version) {
       put(key);
       return true;
     });

@@ -169,8 +169,7 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire_now(TimeMs no
     kept_.clear();
     return tl::unexpected(durable.error());
   }
-  for (Event& event : *events) expired.push_back(std::make_shared<const Event>(std::move(event)));
-  return expired;
+  return events;
 }
 
 Result<bool> Pipeline::scrub() {
@@ -316,7 +315,7 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     auto in_forks = erase_in_forks(request);
     if (!in_forks) return tl::unexpected(in_forks.error());
     if (!in_forks->empty()) receipt.ops.front() = OpResult{.outcome = Outcome::applied};
-    for (Event& event : *in_forks) run.done.events.push_back(std::make_shared<const Event>(std::move(event)));
+    for (EventPointer& event : *in_forks) run.done.events.push_back(std::move(event));
     has_erasures_ = true;
   }
   if (changes) {
@@ -324,15 +323,15 @@ Result<Receipt> Pipeline::judge_on(Run& run, const Submission& submission, const
     if (!event) return tl::unexpected(event.error());
     if (verb == Verb::erase) {
       auto noted = run.transaction.note_erasure(
-          {0, delta.board, *Path::parse(delta.ops.front().path), event->version, stamp.actor, event->time});
+          {0, delta.board, *Path::parse(delta.ops.front().path), (*event)->version, stamp.actor, (*event)->time});
       if (!noted) return tl::unexpected(noted.error());
     }
     if (verb == Verb::delete_board) {
       has_erasures_ = true;  // the store has noted it
       trimmer_.look_at_all_again();
     }
-    receipt.version = event->version;
-    run.done.events.push_back(std::make_shared<const Event>(std::move(*event)));
+    receipt.version = (*event)->version;
+    run.done.events.push_back(std::move(*event));
     run.writes = true;
     (*kept)->held = std::move(held);
     forget_schemas(delta.board, judged.changes);
@@ -360,9 +359,9 @@ Result<std::shared_ptr<Pipeline::KeptSchema>> Pipeline::schema_for(Run& run, con
   }
   if (const auto at = kept_.find(board); at != kept_.end()) return at->second;
   auto stored = read_schema(board, [&](const std::string& of, const CellKey& key) -> Result<std::optional<Cell>> {
-    auto cell = run.transaction.view(of).cell(key);
+    const auto cell = run.transaction.view(of).cell(key);
     if (const auto failed = run.transaction.failure()) return tl::unexpected(*failed);
-    return cell;
+    return copy_of(cell);
   });
   if (!stored) return tl::unexpected(stored.error());
   auto kept = std::make_shared<KeptSchema>();

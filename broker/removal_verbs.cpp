@@ -59,7 +59,7 @@ std::string names_of(const VerbRequest& request, const std::vector<std::string>&
 }
 
 // The fork's own erasure: by the same actor, and with a source that leads to the first.
-Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, std::vector<Event>& events) {
+Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, std::vector<EventPointer>& events) {
   const auto deeper = request.transaction.forks_of(fork);
   if (!deeper) return tl::unexpected(deeper.error());
   for (const std::string& board : *deeper) {
@@ -87,7 +87,7 @@ Result<void> erase_in_fork(const VerbRequest& request, const std::string& fork, 
   if (auto prepared = request.prepare(fork, judgement, stamp.now); !prepared) return prepared;
   auto event = request.transaction.append(delta, judgement, stamp);
   if (!event) return tl::unexpected(event.error());
-  const store::Erasure erasure{0, fork, path, event->version, stamp.actor, event->time};
+  const store::Erasure erasure{0, fork, path, (*event)->version, stamp.actor, (*event)->time};
   if (auto noted = request.transaction.note_erasure(erasure); !noted) return noted;
   events.push_back(std::move(*event));
   return {};
@@ -112,8 +112,8 @@ Result<VerbVerdict> judge_erase(const VerbRequest& request, const BoardView& vie
   return VerbJudgement{std::nullopt, applied(std::move(*changes), base)};
 }
 
-Result<std::vector<Event>> erase_in_forks(const VerbRequest& request) {
-  std::vector<Event> events;
+Result<std::vector<EventPointer>> erase_in_forks(const VerbRequest& request) {
+  std::vector<EventPointer> events;
   const auto forks = request.transaction.forks_of(request.delta.board);
   if (!forks) return tl::unexpected(forks.error());
   for (const std::string& fork : *forks) {

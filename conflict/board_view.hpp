@@ -20,8 +20,8 @@ struct CellChange {
 class BoardView {
  public:
   using FieldVisitor = std::function<bool(const Path&, const FieldInfo&)>;  // false: stop
-  // `now` is nullopt for a tombstone; `changed` is the version of the cell's last change.
-  using PartVisitor = std::function<bool(const CellKey&, const std::optional<Cell>& now, Version changed)>;
+  // `now` is null for a tombstone; `changed` is the version of the cell's last change.
+  using PartVisitor = std::function<bool(const CellKey&, const CellPointer& now, Version changed)>;
 
   virtual ~BoardView() = default;
 
@@ -33,9 +33,9 @@ class BoardView {
   // Every field strictly below `path`, tombstones too, in path order.
   virtual void fields_below(const Path& path, const FieldVisitor& visit) const = 0;
   virtual void all_fields(const FieldVisitor& visit) const = 0;  // in no order that counts
-  virtual std::optional<Cell> cell(const CellKey& key) const = 0;
+  virtual CellPointer cell(const CellKey& key) const = 0;
   // The cell as it was after `version`, one that is kept.
-  virtual std::optional<Cell> cell_as_of(const CellKey& key, Version version) const = 0;
+  virtual CellPointer cell_as_of(const CellKey& key, Version version) const = 0;
   // The newest change of the cell at or before `version`; nullopt when there is none.
   virtual std::optional<CellChange> change_at(const CellKey& key, Version version) const = 0;
   // Every cell of one part (element, entry or suggestion) of one field, tombstones too, in the order of their ids.

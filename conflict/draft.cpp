@@ -10,45 +10,46 @@ Part part_of(Kind kind) { return kind == Kind::set ? Part::element : Part::entry
 
 }  // namespace
 
-std::optional<Cell> Draft::alive(std::optional<Cell> cell) const {
+CellPointer Draft::alive(CellPointer cell) const {
   if (!cell || !may_expire(*cell)) return cell;
-  return without_expired(*cell, now_);
+  auto left = without_expired(*cell, now_);
+  return left ? std::make_shared<const Cell>(std::move(*left)) : nullptr;
 }
 
-std::optional<Cell> Draft::cell(const CellKey& key) const {
+CellPointer Draft::cell(const CellKey& key) const {
   const auto at = overlay_.find(key);
   return at != overlay_.end() ? at->second : alive(board_.cell(key));
 }
 
-std::optional<Cell> Draft::as_of(const CellKey& key, Version version) const {
+CellPointer Draft::as_of(const CellKey& key, Version version) const {
   if (version >= board_.version()) return alive(board_.cell(key));
   return alive(board_.cell_as_of(key, version));
 }
 
-std::optional<Cell> Draft::seen(const CellKey& key) const { return as_of(key, base_); }
+CellPointer Draft::seen(const CellKey& key) const { return as_of(key, base_); }
 
 std::vector<std::pair<CellKey, Cell>> Draft::seen_parts(const Path& path, Part part) const {
   std::vector<std::pair<CellKey, Cell>> found;
   std::vector<CellKey> moved;  // changed after the base: looked up when the scan is over
-  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version changed) {
+  board_.parts(path, part, [&](const CellKey& key, const CellPointer& now, Version changed) {
     if (changed > base_) {
       moved.push_back(key);
-    } else if (auto live = alive(now)) {
-      found.emplace_back(key, std::move(*live));
+    } else if (const auto live = alive(now)) {
+      found.emplace_back(key, *live);
     }
     return true;
   });
   for (const CellKey& key : moved) {
-    if (auto live = seen(key)) found.emplace_back(key, std::move(*live));
+    if (const auto live = seen(key)) found.emplace_back(key, *live);
   }
   return found;
 }
 
 std::vector<std::pair<CellKey, Cell>> Draft::parts(const Path& path, Part part) const {
   std::map<CellKey, Cell> live;
-  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version) {
+  board_.parts(path, part, [&](const CellKey& key, const CellPointer& now, Version) {
     if (overlay_.contains(key)) return true;
-    if (auto cell = alive(now)) live.emplace(key, std::move(*cell));
+    if (const auto cell = alive(now)) live.emplace(key, *cell);
     return true;
   });
   for (auto at = overlay_.lower_bound(CellKey{path, part, {}});
@@ -64,8 +65,8 @@ bool Draft::has_part(const Path& path, Part part) const {
     if (at->second) return true;
   }
   bool found = false;
-  board_.parts(path, part, [&](const CellKey& key, const std::optional<Cell>& now, Version) {
-    found = !overlay_.contains(key) && alive(now).has_value();
+  board_.parts(path, part, [&](const CellKey& key, const CellPointer& now, Version) {
+    found = !overlay_.contains(key) && alive(now) != nullptr;
     return !found;
   });
   return found;
@@ -129,7 +130,7 @@ void Draft::remove_expired(const Path& path) {
     return;
   }
   std::vector<CellKey> expired;
-  board_.parts(path, part_of(*info->kind), [&](const CellKey& key, const std::optional<Cell>& now, Version) {
+  board_.parts(path, part_of(*info->kind), [&](const CellKey& key, const CellPointer& now, Version) {
     if (now && !overlay_.contains(key) && !alive(now)) expired.push_back(key);
     return true;
   });
@@ -147,7 +148,8 @@ void Draft::make_room(const Path& path) {
   for (const Path& below : fields) remove_expired(below);
 }
 
-void Draft::put(const CellKey& key, std::optional<Cell> image) {
+void Draft::put(const CellKey& key, std::optional<Cell> given) {
+  CellPointer image = given ? std::make_shared<const Cell>(std::move(*given)) : nullptr;
   const auto at = overlay_.find(key);
   if (at == overlay_.end()) {
     undo_.emplace_back(key, std::nullopt);
@@ -174,7 +176,7 @@ std::vector<Change> Draft::changes() const {
   std::vector<Change> changes;
   for (const auto& [key, image] : overlay_) {
     // A cell that this delta made and took away again was never there for anybody.
-    if (image || board_.cell(key)) changes.push_back({key, image});
+    if (image || board_.cell(key)) changes.push_back({key, image ? std::optional(*image) : std::nullopt});
   }
   return changes;
 }

@@ -16,7 +16,7 @@ class Draft {
   Draft(const BoardView& board, Version base, TimeMs now) : board_(board), base_(base), now_(now) {}
 
   // As it is now, with the changes of this delta.
-  std::optional<Cell> cell(const CellKey& key) const;
+  CellPointer cell(const CellKey& key) const;
   std::optional<Kind> kind(const Path& path) const;  // nullopt: the leaf is absent
   std::vector<std::pair<Path, Kind>> leaves_below(const Path& path,
                                                   std::size_t count_max) const;    // strictly below, in path order
@@ -24,8 +24,8 @@ class Draft {
   bool has_part(const Path& path, Part part) const;
 
   // As the writer saw it: after version `base`, without this delta.
-  std::optional<Cell> seen(const CellKey& key) const;
-  std::optional<Cell> as_of(const CellKey& key, Version version) const;  // another version, likewise
+  CellPointer seen(const CellKey& key) const;
+  CellPointer as_of(const CellKey& key, Version version) const;  // another version, likewise
   std::vector<std::pair<CellKey, Cell>> seen_parts(const Path& path, Part part) const;
 
   void put(const CellKey& key, std::optional<Cell> image);
@@ -46,8 +46,8 @@ class Draft {
   TimeMs now() const { return now_; }
 
  private:
-  using Overlay = std::map<CellKey, std::optional<Cell>>;
-  std::optional<Cell> alive(std::optional<Cell> cell) const;
+  using Overlay = std::map<CellKey, CellPointer>;
+  CellPointer alive(CellPointer cell) const;
   void remove_expired(const Path& path);
   std::optional<Kind> kind_in_board(const Path& path, bool ignore_overlaid_parts) const;
 
@@ -55,7 +55,7 @@ class Draft {
   Version base_;
   TimeMs now_;
   Overlay overlay_;
-  std::vector<std::pair<CellKey, std::optional<std::optional<Cell>>>> undo_;  // what the overlay held before
+  std::vector<std::pair<CellKey, std::optional<CellPointer>>> undo_;  // what the overlay held before
 };
 
 }  // namespace tafel::conflict

@@ -260,10 +260,13 @@ bool shows_value(const Draft& draft, const Path& path, const Value& written) {
   if (list != nullptr && draft.kind(path) == Kind::set) {
     const auto elements = draft.parts(path, Part::element);
     return std::all_of(list->begin(), list->end(),
-                       [&](const Value& e) { return draft.cell(element_key(path, e)).has_value(); }) &&
+                       [&](const Value& e) { return draft.cell(element_key(path, e)) != nullptr; }) &&
            std::all_of(elements.begin(), elements.end(),
                        [&](const auto& part) { return contains(*list, std::get<ElementCell>(part.second).value); });
   }
+  const CellPointer cell = draft.cell(leaf_key(path));
+  if (const auto* reg = cell != nullptr ? std::get_if<RegisterCell>(cell.get()) : nullptr)
+    return shown_sibling(*reg).value == written;
   const auto shown = shown_leaf(draft, path, false);
   return shown && shown->value == written;
 }
@@ -271,7 +274,7 @@ bool shows_value(const Draft& draft, const Path& path, const Value& written) {
 // The board shows something else than what the task wrote. Looks only at what the task named: sets and logs can be
 // large.
 bool differs(const Task& task, const Draft& draft) {
-  const auto is_there = [&](const Value& element) { return draft.cell(element_key(task.path, element)).has_value(); };
+  const auto is_there = [&](const Value& element) { return draft.cell(element_key(task.path, element)) != nullptr; };
   const auto missing = [&](const Value& element) { return !is_there(element); };
   const auto unwanted = [&](const Value& element) { return is_there(element) && !contains(task.add, element); };
   switch (task.type) {
@@ -354,14 +357,15 @@ tl::expected<Judgement, ErrorInfo> judge(const BoardView& board, const Schema& s
   const Draft before(board, judgement.base, stamp.now);
   if (auto error = check_expect(before, delta.expect, rights)) return tl::unexpected(std::move(*error));
 
-  std::vector<Op> ops = delta.ops;
+  std::vector<Op> unfolded;
   if (needs_unfolding(delta)) {
-    ops = unfold(delta, rights, [&](const std::vector<Op>& earlier) {
+    unfolded = unfold(delta, rights, [&](const std::vector<Op>& earlier) {
       OpsJudge partial(board, schema, rights, delta, stamp, scope, plan_all(earlier, schema, before), judgement.base);
       (void)partial.run();  // an op that is refused is refused again in the real run
       return partial.draft();
     });
   }
+  const std::vector<Op>& ops = unfolded.empty() ? delta.ops : unfolded;
   OpsJudge ops_judge(board, schema, rights, delta, stamp, scope, plan_all(ops, schema, before), judgement.base);
   if (delta.atomic) {  // the form of every op comes before the judgement of any
     for (const PlannedOp& op : ops_judge.plan()) {

@@ -12,6 +12,7 @@ bool is_after(const Map& said, const Key& key, std::size_t op) {
 }  // namespace
 
 LastWord::LastWord(const std::vector<PlannedOp>& ops) {
+  if (ops.size() == 1) return;       // it has the last word on everything, and nothing was said before it
   for (const PlannedOp& op : ops) {  // in order, so that what is said later replaces what was said before
     if (op.error) continue;
     for (const Task& task : op.tasks) hear(op, task);

@@ -65,7 +65,7 @@ LeafVerdict write_counter(const Writing& writing, const Task& task) {
 LeafVerdict write_extremum(const Writing& writing, const Task& task) {
   const bool is_max = task.type == Task::Type::max;
   const auto written = writing.explicit_confidence();
-  const auto repeats = [&](const std::optional<Cell>& cell) {
+  const auto repeats = [&](const CellPointer& cell) {
     const auto* seen = cell ? std::get_if<ExtremumCell>(&*cell) : nullptr;
     return seen != nullptr && seen->is_max == is_max && seen->value == task.value &&
            !(written && *written > seen->dot.confidence);

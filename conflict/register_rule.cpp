@@ -10,7 +10,7 @@
 namespace tafel::conflict {
 namespace {
 
-std::vector<Sibling> siblings_of(const std::optional<Cell>& cell) {
+std::vector<Sibling> siblings_of(const CellPointer& cell) {
   const auto* reg = cell ? std::get_if<RegisterCell>(&*cell) : nullptr;
   return reg != nullptr ? reg->siblings : std::vector<Sibling>{};
 }

@@ -54,8 +54,8 @@ struct SaysTheSame {
   }
 };
 
-template <class CellType>
-const CellType* as(const std::optional<Cell>& cell) {
+template <class CellType, class MaybeCell>
+const CellType* as(const MaybeCell& cell) {
   return cell ? std::get_if<CellType>(&*cell) : nullptr;
 }
 
@@ -178,7 +178,7 @@ void LeafRevert::take_entry_away(const CellKey& key) {
 // A suggestion never changes: it is there or it is not. It comes back under its id, as whoever made it.
 void LeafRevert::set_suggestion(const Restoration& cell) {
   const auto now = writing_.draft.cell(cell.key);
-  if (now.has_value() == cell.target.has_value()) return unchanged(Reason::echo);
+  if ((now != nullptr) == cell.target.has_value()) return unchanged(Reason::echo);
   outcome_.outcome = Outcome::applied;
   writing_.draft.put(cell.key, cell.target);
   const auto held = writing_.draft.parts(path_, Part::suggestion);

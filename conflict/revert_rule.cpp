@@ -55,7 +55,7 @@ class Search {
 
   void look_at_parts(const Path& path, Part part) {
     std::vector<CellKey> moved;
-    board().parts(path, part, [&](const CellKey& key, const std::optional<Cell>&, Version changed) {
+    board().parts(path, part, [&](const CellKey& key, const CellPointer&, Version changed) {
       if (changed > from()) moved.push_back(key);
       return true;
     });
@@ -65,9 +65,9 @@ class Search {
   }
 
   void look_at(const CellKey& key) {
-    Restoration cell{key, std::nullopt, draft().seen(key)};
+    Restoration cell{key, std::nullopt, copy_of(draft().seen(key))};
     if (op_.to) {
-      cell.target = draft().as_of(key, *op_.to);
+      cell.target = copy_of(draft().as_of(key, *op_.to));
     } else if (!without_actor(cell)) {
       return;
     }
@@ -92,7 +92,7 @@ class Search {
       before = change->version - 1;
       if (!step()) return false;
     }
-    cell.target = draft().as_of(cell.key, before);
+    cell.target = copy_of(draft().as_of(cell.key, before));
     const bool counts_on = counter_in(cell.seen) != nullptr && counter_in(cell.target) != nullptr;
     if (counts_on && written_by_others(cell.key, before)) return without_increments(cell);
     return before < draft().base();

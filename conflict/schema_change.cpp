@@ -84,7 +84,7 @@ class OffenderSearch {
     std::vector<Value> values;
     if (kind == Kind::set || kind == Kind::log) {
       view.parts(path, kind == Kind::set ? Part::element : Part::entry,
-                 [&](const CellKey&, const std::optional<Cell>& cell, Version) {
+                 [&](const CellKey&, const CellPointer& cell, Version) {
                    if (cell) gather(*cell, values);
                    return ++looked_at_ <= limits::schema_checked_cells_max;
                  });
@@ -171,7 +171,7 @@ std::optional<ErrorInfo> find_offenders(const Writing& writing, const Task& task
                   limits::schema_checked_boards_max, limits::schema_checked_cells_max));
 }
 
-const Value* value_in(const std::optional<Cell>& cell) {
+const Value* value_in(const CellPointer& cell) {
   const auto* reg = cell ? std::get_if<RegisterCell>(&*cell) : nullptr;
   return reg == nullptr ? nullptr : &shown_sibling(*reg).value;
 }

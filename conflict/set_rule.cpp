@@ -15,7 +15,7 @@ ElementIds ids_of(const std::vector<Value>& elements) {
   return ids;
 }
 
-std::optional<ElementCell> as_element(const std::optional<Cell>& cell) {
+std::optional<ElementCell> as_element(const CellPointer& cell) {
   if (!cell) return std::nullopt;
   return std::get<ElementCell>(*cell);
 }
@@ -44,7 +44,7 @@ struct Merge {
   void remove(const Value& element) {
     const CellKey key = element_key(path, element);
     auto cell = as_element(writing.draft.cell(key));
-    if (!as_element(writing.draft.seen(key))) {
+    if (!writing.draft.seen(key)) {
       reasons.push_back(cell ? Reason::not_seen : Reason::absent);
       return;
     }

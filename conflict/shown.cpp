@@ -62,13 +62,13 @@ std::optional<Current> shown_leaf(const Draft& draft, const Path& path, bool who
   if (!whole && info && info->parts > limits::current_elements_max) return Current{{}, info->changed, {}, {}};
   if (*kind == Kind::set) return shown_set(draft.parts(path, Part::element), whole);
   if (*kind == Kind::log) return shown_log(draft.parts(path, Part::entry), whole);
-  const Cell cell = *draft.cell(leaf_key(path));
-  if (const auto* reg = std::get_if<RegisterCell>(&cell)) {
+  const CellPointer cell = draft.cell(leaf_key(path));
+  if (const auto* reg = std::get_if<RegisterCell>(cell.get())) {
     const Sibling& shown = shown_sibling(*reg);
     return of_dot(shown.value, shown.dot);
   }
-  if (const auto* counter = std::get_if<CounterCell>(&cell)) return of_dot(counter->total, counter->dot);
-  const auto& extremum = std::get<ExtremumCell>(cell);
+  if (const auto* counter = std::get_if<CounterCell>(cell.get())) return of_dot(counter->total, counter->dot);
+  const auto& extremum = std::get<ExtremumCell>(*cell);
   return of_dot(extremum.value, extremum.dot);
 }
 

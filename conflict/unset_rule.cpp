@@ -53,7 +53,7 @@ Removal remove_elements(const Writing& writing, const Path& path, Confidence con
 
 // An entry that a revert brought back keeps its key, so its age alone does not tell.
 bool was_seen(const Draft& draft, const CellKey& key, const Dot& dot) {
-  return dot.version() <= draft.base() && draft.seen(key).has_value();
+  return dot.version() <= draft.base() && draft.seen(key) != nullptr;
 }
 
 Removal remove_entries(const Writing& writing, const Path& path, Confidence confidence) {

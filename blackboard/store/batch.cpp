@@ -29,6 +29,24 @@ Result<Receipt> decode_stored_receipt(const ReceiptRecord& record) {
 
 }  // namespace
 
+StoreBatch::StoreBatch(std::unique_ptr<KvWrite> kv, std::shared_ptr<KeptForWriting> kept, const std::string& epoch,
+                       Random& random)
+    : kv_(std::move(kv)), kept_(std::move(kept)), log_(*kv_, kept_->events), epoch_(epoch), random_(random) {
+  kept_->records.begin(*kv_);
+}
+
+StoreBatch::~StoreBatch() {
+  kept_->records.end(is_committed_);
+  if (has_appended_ && !is_committed_) kept_->events->clear();
+}
+
+Result<void> StoreBatch::go_past_records() {
+  if (failure_) return tl::unexpected(*failure_);
+  auto written = kept(kept_->records.write_back());
+  if (written) kept_->records.forget_all();
+  return written;
+}
+
 Result<Head> StoreBatch::head(const std::string& board) {
   const auto open_board = open(board);
   if (!open_board) return tl::unexpected(open_board.error());
@@ -38,7 +56,7 @@ Result<Head> StoreBatch::head(const std::string& board) {
 const conflict::BoardView& StoreBatch::view(const std::string& board) {
   if (const auto open_board = open(board)) return (*open_board)->view;
   // The failure is kept, so this view shows nothing.
-  return boards_.try_emplace(board, BoardRecord(), *BoardLine::open(*kv_, log_, board, {}), failure_)
+  return boards_.try_emplace(board, BoardRecord(), *BoardLine::open(records(), log_, board, {}), failure_)
       .first->second.view;
 }
 
@@ -64,6 +82,7 @@ Result<void> StoreBatch::note_erasure(const Erasure& erasure) {
 
 Result<bool> StoreBatch::scrub(std::size_t count) {
   kv_->use_reserve(true);
+  if (auto ready = go_past_records(); !ready) return tl::unexpected(ready.error());
   return kept(store::scrub(*kv_, log_, count));
 }
 
@@ -72,6 +91,7 @@ Result<Trimmed> StoreBatch::trim(const std::string& board, const TrimGoal& goal)
   const auto at = open(board);
   if (!at) return tl::unexpected(at.error());
   if ((*at)->record.deleted > 0) return Trimmed{0, (*at)->record.head.floor, true};  // the purge takes everything
+  if (auto ready = go_past_records(); !ready) return tl::unexpected(ready.error());
   auto trimmed = kept(store::trim(*kv_, log_, (*at)->record, epoch_, goal));
   if (!trimmed || trimmed->events == 0) return trimmed;
   (*at)->is_changed = true;
@@ -84,6 +104,7 @@ Result<bool> StoreBatch::sweep_pins(const std::string& board, SweepProgress& pro
   const auto at = open(board);
   if (!at) return tl::unexpected(at.error());
   if ((*at)->record.deleted > 0) return false;
+  if (auto ready = go_past_records(); !ready) return tl::unexpected(ready.error());
   const auto more = kept(store::sweep_pins(*kv_, log_, (*at)->record, progress, count));
   if (more && *more) (*at)->is_changed = true;
   return more;
@@ -107,7 +128,9 @@ Result<std::vector<Path>> StoreBatch::own_fields(const std::string& board, std::
   const auto open_board = open(board);
   if (!open_board) return tl::unexpected(open_board.error());
   std::vector<Path> paths;
-  const auto scanned = kept(scan_fields(*kv_, (*open_board)->record.number, std::nullopt, {},
+  const auto kv = kept(kept_->records.kv());
+  if (!kv) return tl::unexpected(kv.error());
+  const auto scanned = kept(scan_fields(**kv, (*open_board)->record.number, std::nullopt, {},
                                         [&](std::string_view, const Path& path, const FieldRecord&) {
                                           if (paths.size() < count) paths.push_back(path);
                                           return Result<bool>(paths.size() < count);
@@ -131,13 +154,13 @@ Result<std::vector<std::string>> StoreBatch::forks_of(const std::string& board) 
   return forks;
 }
 
-Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count, const Prepare& prepare) {
+Result<std::vector<EventPointer>> StoreBatch::expire(TimeMs now, std::size_t count, const Prepare& prepare) {
   kv_->use_reserve(true);
   auto due = kept(take_due(*kv_, now, count));
   if (!due) return tl::unexpected(due.error());
   std::map<std::string, std::vector<CellKey>> cells;
   for (ExpiringCell& cell : *due) cells[cell.board].push_back(std::move(cell.key));
-  std::vector<Event> events;
+  std::vector<EventPointer> events;
   for (const auto& [id, keys] : cells) {
     const auto board = open(id);
     if (!board) return tl::unexpected(board.error());
@@ -158,8 +181,8 @@ Result<std::vector<Event>> StoreBatch::expire(TimeMs now, std::size_t count, con
   return events;
 }
 
-Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& judgement,
-                                 const conflict::Stamp& stamp) {
+Result<EventPointer> StoreBatch::append(const Delta& delta, const conflict::Judgement& judgement,
+                                        const conflict::Stamp& stamp) {
   const auto board = open(delta.board);
   if (!board) return tl::unexpected(board.error());
   const bool removes = std::none_of(judgement.changes.begin(), judgement.changes.end(),
@@ -170,13 +193,13 @@ Result<Event> StoreBatch::append(const Delta& delta, const conflict::Judgement& 
   if (!delta.id.empty()) {
     ReceiptRecord receipt;
     receipt.payload_hash = delta.payload_hash;
-    receipt.version = event->version;
+    receipt.version = (*event)->version;
     const auto remembered =
-        kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), event->time));
+        kept(remember_receipt(*kv_, (*board)->record, stamp.actor, delta.id, std::move(receipt), (*event)->time));
     if (!remembered) return tl::unexpected(remembered.error());
   }
-  if (!takes_board(*event)) return event;
-  if (auto buried = kept(bury(**board, *event)); !buried) return tl::unexpected(buried.error());
+  if (!takes_board(**event)) return event;
+  if (auto buried = kept(bury(**board, **event)); !buried) return tl::unexpected(buried.error());
   return event;
 }
 
@@ -191,12 +214,14 @@ Result<void> StoreBatch::remember(const Delta& delta, const std::string& actor, 
 Result<void> StoreBatch::commit() {
   if (failure_) return tl::unexpected(*failure_);
   kv_->use_reserve(true);  // the heads of what was let in
+  if (auto written = kept(kept_->records.write_back()); !written) return written;
   for (const auto& [id, board] : boards_) {
     if (!board.is_changed) continue;
     const auto put = kept(put_record(*kv_, Table::boards, id, encode_board(board.record)));
     if (!put) return put;
   }
   const auto committed = kept(kv_->commit());
+  is_committed_ = committed.has_value();
   if (committed) failure_ = Failure{Fault::closed, "this batch has been committed"};
   return committed;
 }
@@ -207,7 +232,7 @@ Result<StoreBatch::OpenBoard*> StoreBatch::open(const std::string& board) {
   if (at != boards_.end()) return &at->second;
   const auto record = kept(get_board(*kv_, board));
   if (!record) return tl::unexpected(record.error());
-  auto line = kept(BoardLine::open(*kv_, log_, board, *record));
+  auto line = kept(BoardLine::open(records(), log_, board, *record));
   if (!line) return tl::unexpected(line.error());
   return &boards_.try_emplace(board, *record, std::move(*line), failure_).first->second;
 }
@@ -225,7 +250,7 @@ Result<void> StoreBatch::give_number(const std::string& id, OpenBoard& board) {
 }
 
 Result<void> StoreBatch::renew_line(const std::string& id, OpenBoard& board) {
-  auto line = BoardLine::open(*kv_, log_, id, board.record);
+  auto line = BoardLine::open(records(), log_, id, board.record);
   if (!line) return tl::unexpected(line.error());
   board.line = std::move(*line);
   return {};
@@ -259,8 +284,8 @@ Result<bool> StoreBatch::fork(const std::string& board, const std::string& paren
   return true;
 }
 
-Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
-                                      const conflict::Stamp& stamp) {
+Result<EventPointer> StoreBatch::write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
+                                             const conflict::Stamp& stamp) {
   TAFEL_CHECK(!judgement.changes.empty(), "only a delta that changes something takes a version");
   TAFEL_CHECK(board.record.deleted == 0, "nothing is written to a board that was deleted");
   if (auto numbered = give_number(delta.board, board); !numbered) return tl::unexpected(numbered.error());
@@ -268,14 +293,16 @@ Result<Event> StoreBatch::write_event(OpenBoard& board, const Delta& delta, cons
   board.is_changed = true;
   const auto placed = takes_board(judgement.changes)
                           ? place_deletion(record.head)
-                          : write_changes(*kv_, board.line, judgement.changes, record.head.version + 1);
+                          : write_changes(kept_->records, board.line, judgement.changes, record.head.version + 1);
   if (!placed) return tl::unexpected(placed.error());
-  Event event = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
-  const std::string encoded = codec::encode_event(event);
-  const auto put = put_record(*kv_, Table::events, event_key(record.number, event.version), encoded);
+  auto sealed = blackboard::seal(delta.board, record.head, delta, judgement, stamp, *placed);
+  auto event = std::make_shared<const Event>(std::move(sealed.event));
+  const auto put = put_record(*kv_, Table::events, event_key(record.number, event->version), sealed.record);
   if (!put) return tl::unexpected(put.error());
-  record.log_bytes += encoded.size();
-  record.head = blackboard::head_after(record.head, event);
+  record.log_bytes += sealed.record.size();
+  record.head = blackboard::head_after(record.head, *event);
+  has_appended_ = true;
+  log_.keep(record.number, event, sealed.record.size());
   return event;
 }
 
@@ -285,7 +312,7 @@ Result<void> StoreBatch::write_receipt(OpenBoard& board, const Delta& delta, con
   board.is_changed = true;
   ReceiptRecord record;
   record.payload_hash = delta.payload_hash;
-  record.receipt = codec::encode(codec::receipt_to_value(receipt));
+  record.receipt = codec::encode_receipt(receipt);
   return remember_receipt(*kv_, board.record, actor, delta.id, std::move(record), now);
 }
 

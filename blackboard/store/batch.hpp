@@ -5,15 +5,24 @@
 #include <memory>
 
 #include "blackboard/store/receipts.hpp"
+#include "blackboard/store/record_cache.hpp"
 #include "blackboard/store/store.hpp"
 #include "blackboard/store/view.hpp"
 
 namespace tafel::store {
 
+// What the write transactions of a store hand on from one to the next: decoded records and events.
+struct KeptForWriting {
+  RecordCache records;
+  std::shared_ptr<EventCache> events = std::make_shared<EventCache>(EventCache::Limits{
+      limits::store_kept_events_min, limits::store_written_events_max, limits::store_written_events_bytes});
+};
+
 class StoreBatch final : public Batch {
  public:
-  StoreBatch(std::unique_ptr<KvWrite> kv, const std::string& epoch, Random& random)
-      : kv_(std::move(kv)), log_(*kv_), epoch_(epoch), random_(random) {}
+  StoreBatch(std::unique_ptr<KvWrite> kv, std::shared_ptr<KeptForWriting> kept, const std::string& epoch,
+             Random& random);
+  ~StoreBatch() override;
 
   Result<Head> head(const std::string& board) override;
   Result<std::optional<Deletion>> deletion(const std::string& board) override;
@@ -31,8 +40,9 @@ class StoreBatch final : public Batch {
   Result<std::optional<Origin>> origin(const std::string& board) override;
   Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) override;
   Result<std::vector<std::string>> forks_of(const std::string& board) override;
-  Result<std::vector<Event>> expire(TimeMs now, std::size_t count, const Prepare& prepare) override;
-  Result<Event> append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) override;
+  Result<std::vector<EventPointer>> expire(TimeMs now, std::size_t count, const Prepare& prepare) override;
+  Result<EventPointer> append(const Delta& delta, const conflict::Judgement& judgement,
+                              const conflict::Stamp& stamp) override;
   Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) override;
   Result<void> commit() override;
 
@@ -53,8 +63,8 @@ class StoreBatch final : public Batch {
   Result<void> give_number(const std::string& id, OpenBoard& board);
   Result<void> renew_line(const std::string& id, OpenBoard& board);
   Result<void> bury(OpenBoard& board, const Event& event);
-  Result<Event> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
-                            const conflict::Stamp& stamp);
+  Result<EventPointer> write_event(OpenBoard& board, const Delta& delta, const conflict::Judgement& judgement,
+                                   const conflict::Stamp& stamp);
   Result<void> write_receipt(OpenBoard& board, const Delta& delta, const Receipt& receipt, const std::string& actor,
                              TimeMs now);
   Result<KnownReceipt> remade(BoardNumber number, const ReceiptRecord& record, const std::string& actor,
@@ -66,8 +76,17 @@ class StoreBatch final : public Batch {
     return result;
   }
 
+  // Everything that was appended stands in the transaction, where the store's own work reads and changes it; what was
+  // kept decoded is forgotten.
+  Result<void> go_past_records();
+  // Reads what this batch keeps.
+  std::shared_ptr<Records> records() { return {std::shared_ptr<Records>(), &kept_->records}; }
+
   std::unique_ptr<KvWrite> kv_;
+  std::shared_ptr<KeptForWriting> kept_;
   EventLog log_;
+  bool is_committed_ = false;
+  bool has_appended_ = false;
   const std::string& epoch_;
   Random& random_;
   std::optional<Failure> failure_;

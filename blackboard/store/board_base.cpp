@@ -69,10 +69,11 @@ class BaseVisit {
     }
     auto kept = kept_cell(kv_, log_.number, key, log_.floor - 1);
     if (!kept || *kept || !below_.is_fork()) return kept;
-    auto taken_over = below_.cell(key);
-    if (!taken_over || !*taken_over) return taken_over;
-    if (!(*taken_over)->is_live()) return std::nullopt;
-    (*taken_over)->trail = {};
+    const auto inherited = below_.cell(key);
+    if (!inherited) return tl::unexpected(inherited.error());
+    if (*inherited == nullptr || !(*inherited)->is_live()) return std::nullopt;
+    StoredCell taken_over = **inherited;
+    taken_over.trail = {};
     return taken_over;
   }
 

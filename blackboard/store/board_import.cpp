@@ -546,7 +546,7 @@ Result<void> BoardImport::erase_left_out(Transaction& transaction) {
     judgement.changes = std::move(changes);
     judgement.base = before.version;
     const conflict::Stamp stamp{blackboard::system_actor, {}, now_, random_.bytes(codec::salt_bytes)};
-    const Event event = blackboard::seal(declared_.id, before, delta, judgement, stamp, *placed);
+    const Event event = blackboard::seal(declared_.id, before, delta, judgement, stamp, *placed).event;
     if (auto put = put_event(transaction, event); !put) return put;
     for (const Change& change : judgement.changes) {
       erasures_.push_back(

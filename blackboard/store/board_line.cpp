@@ -64,7 +64,12 @@ class FieldCursor {
 }  // namespace
 
 Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record) {
-  BoardLine line(kv, log);
+  return open(std::make_shared<PlainRecords>(kv), log, board, record);
+}
+
+Result<BoardLine> BoardLine::open(std::shared_ptr<Records> records, EventLog& log, const std::string& board,
+                                  const BoardRecord& record) {
+  BoardLine line(std::move(records), log);
   // What a deleted board held may be there for a while, and is read no more.
   const BoardNumber number = record.deleted > 0 ? BoardNumber::none : record.number;
   line.levels_.push_back({board, number, record.fork, std::numeric_limits<Version>::max(), record.head.floor});
@@ -73,7 +78,9 @@ Result<BoardLine> BoardLine::open(KvRead& kv, EventLog& log, const std::string& 
   for (; !above.parent.empty(); ++line.depth_) {
     const std::string parent = above.parent;
     if (line.depth_ > limits::forks_depth_max) return bad_record(Table::boards, board, "it descends from itself");
-    const auto found = get_board(kv, parent);
+    const auto kv = line.records_->kv();
+    if (!kv) return tl::unexpected(kv.error());
+    const auto found = get_board(**kv, parent);
     if (!found) return tl::unexpected(found.error());
     if (found->number == BoardNumber::none) return bad_record(Table::boards, board, "its parent is missing");
     above = *found;
@@ -102,7 +109,9 @@ Result<bool> BoardLine::keeps(Version version, const Head& head) {
   if (version > head.version) return false;
   const Level& level = level_of(version);
   if (version >= level.floor) return true;
-  const auto pins = Pins::read(*kv_, level.number);
+  const auto kv = records_->kv();
+  if (!kv) return tl::unexpected(kv.error());
+  const auto pins = Pins::read(**kv, level.number);
   if (!pins) return tl::unexpected(pins.error());
   return pins->holds(version);
 }
@@ -119,61 +128,69 @@ BoardLine BoardLine::below() const {
   return line;
 }
 
-Result<std::optional<FieldRecord>> BoardLine::field(const Path& path) {
+Result<FieldPointer> BoardLine::field(const Path& path) {
+  if (!is_fork()) return records_->field(levels_[0].number, path);
   auto found = find(path);
   if (!found) return tl::unexpected(found.error());
-  if (!*found) return std::nullopt;
-  return std::move((*found)->record);
+  return *found ? std::move((*found)->record) : nullptr;
 }
 
 Result<std::optional<BoardLine::Found>> BoardLine::find(const Path& path) {
   for (std::size_t level = 0; level < levels_.size(); ++level) {
-    auto record = get_field(*kv_, levels_[level].number, path);
+    auto record = records_->field(levels_[level].number, path);
     if (!record) return tl::unexpected(record.error());
-    if (!*record) continue;
-    if (level == 0) return Found{0, std::move(**record)};
+    if (*record == nullptr) continue;
+    if (level == 0) return Found{0, std::move(*record)};
     auto as_it_was = inherited(level, path, **record);
     if (!as_it_was) return tl::unexpected(as_it_was.error());
-    if (*as_it_was) return Found{level, std::move(**as_it_was)};
+    if (*as_it_was != nullptr) return Found{level, std::move(*as_it_was)};
     if ((*record)->erased > 0) return std::nullopt;  // nothing leads past an erasure
   }
   return std::nullopt;
 }
 
-Result<std::optional<FieldRecord>> BoardLine::inherited(std::size_t level, const Path& path,
-                                                        const FieldRecord& record) {
+Result<FieldPointer> BoardLine::inherited(std::size_t level, const Path& path, const FieldRecord& record) {
   const Level& there = levels_[level];
   const auto info = log_->field_as_of(there.log(), path, record, there.to);
   if (!info) return tl::unexpected(info.error());
-  if (!*info) return std::nullopt;
+  if (!*info) return nullptr;
   FieldRecord as_it_was;
   as_it_was.info = **info;
   as_it_was.trail = blackboard::Trail({{there.to, 0}});
   auto leaf = inherited(level, leaf_key(path));
   if (!leaf) return tl::unexpected(leaf.error());
   as_it_was.leaf = std::move(*leaf);
-  return as_it_was;
+  return std::make_shared<const FieldRecord>(std::move(as_it_was));
 }
 
 Result<StoredCell> BoardLine::inherited(std::size_t level, const CellKey& key) {
   const Version version = levels_[level].to;
-  const auto image = image_from(level, key, version);
+  auto image = image_from(level, key, version);
   if (!image) return tl::unexpected(image.error());
-  return StoredCell{blackboard::Trail({{version, 0}}), encode_image(*image)};
+  return StoredCell(blackboard::Trail({{version, 0}}), std::move(*image));
 }
 
-Result<std::optional<StoredCell>> BoardLine::cell(const CellKey& key) {
-  if (!is_fork()) return get_cell(*kv_, levels_[0].number, key);
+Result<PartPointer> BoardLine::stored(std::size_t level, const CellKey& key) {
+  if (key.part != Part::leaf) return records_->part(levels_[level].number, key);
+  auto field = records_->field(levels_[level].number, key.path);
+  if (!field) return tl::unexpected(field.error());
+  if (*field == nullptr) return nullptr;
+  const StoredCell& leaf = (*field)->leaf;
+  return PartPointer(std::move(*field), &leaf);
+}
+
+Result<PartPointer> BoardLine::cell(const CellKey& key) {
+  if (!is_fork()) return stored(0, key);
   const auto found = find(key.path);
   if (!found) return tl::unexpected(found.error());
-  if (!*found) return std::nullopt;
-  if ((*found)->level == 0) return get_cell(*kv_, levels_[0].number, key);
+  if (!*found) return nullptr;
+  if ((*found)->level == 0) return stored(0, key);
   auto cell = inherited((*found)->level, key);
   if (!cell) return tl::unexpected(cell.error());
-  return std::move(*cell);
+  return std::make_shared<const StoredCell>(std::move(*cell));
 }
 
-Result<std::optional<Cell>> BoardLine::image_as_of(const CellKey& key, Version version) {
+Result<CellPointer> BoardLine::image_as_of(const CellKey& key, Version version) {
   std::size_t level = 0;
   while (level + 1 < levels_.size() && version <= levels_[level].from) ++level;
   return image_from(level, key, version);
@@ -182,9 +199,9 @@ Result<std::optional<Cell>> BoardLine::image_as_of(const CellKey& key, Version v
 Result<std::optional<FieldInfo>> BoardLine::field_as_of(const Path& path, Version version) {
   for (std::size_t level = 0; level < levels_.size(); version = std::min(version, levels_[level++].from)) {
     if (level + 1 < levels_.size() && version <= levels_[level].from) continue;
-    const auto record = get_field(*kv_, levels_[level].number, path);
+    const auto record = records_->field(levels_[level].number, path);
     if (!record) return tl::unexpected(record.error());
-    if (!*record) continue;
+    if (*record == nullptr) continue;
     auto info = log_->field_as_of(levels_[level].log(), path, **record, version);
     if (!info || *info || (*record)->erased > 0) return info;
   }
@@ -197,31 +214,31 @@ Result<std::optional<BoardLine::StoredHere>> BoardLine::stored_at(std::size_t le
   StoredHere here;
   here.is_cut_off = level + 1 == levels_.size();
   if (!here.is_cut_off) {
-    const auto field = get_field(*kv_, number, key.path);
+    const auto field = records_->field(number, key.path);
     if (!field) return tl::unexpected(field.error());
-    if (!*field) return std::nullopt;
+    if (*field == nullptr) return std::nullopt;
     const auto info = log_->field_as_of(levels_[level].log(), key.path, **field, version);
     if (!info) return tl::unexpected(info.error());
     here.is_cut_off = (*field)->erased > 0;
     if (!*info) return here.is_cut_off ? std::optional(here) : std::nullopt;
   }
-  auto cell = get_cell(*kv_, number, key);
+  auto cell = stored(level, key);
   if (!cell) return tl::unexpected(cell.error());
   here.cell = std::move(*cell);  // all cells of the field were taken over with its first change
   return here;
 }
 
-Result<std::optional<Cell>> BoardLine::image_from(std::size_t first, const CellKey& key, Version version) {
+Result<CellPointer> BoardLine::image_from(std::size_t first, const CellKey& key, Version version) {
   for (std::size_t level = first; level < levels_.size(); version = levels_[level++].from) {
     const auto here = stored_at(level, key, version);
     if (!here) return tl::unexpected(here.error());
     if (!*here) continue;
-    if (!(*here)->cell) return std::nullopt;
+    if ((*here)->cell == nullptr) return nullptr;
     auto found = log_->image_as_of(levels_[level].log(), key, *(*here)->cell, version);
     if (!found) return tl::unexpected(found.error());
-    if (*found || (*here)->is_cut_off) return found->value_or(std::nullopt);
+    if (*found || (*here)->is_cut_off) return found->value_or(nullptr);
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& key, Version version) {
@@ -230,7 +247,7 @@ Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& 
     const auto here = stored_at(level, key, version);
     if (!here) return tl::unexpected(here.error());
     if (!*here) continue;
-    if (!(*here)->cell) return std::nullopt;
+    if ((*here)->cell == nullptr) return std::nullopt;
     auto found = log_->change_at(levels_[level].log(), key, *(*here)->cell, version);
     if (!found || *found || (*here)->is_cut_off) return found;
   }
@@ -240,9 +257,9 @@ Result<std::optional<conflict::CellChange>> BoardLine::change_at(const CellKey& 
 Result<std::shared_ptr<const Event>> BoardLine::revision_as_of(const Path& path, Version version) {
   for (const Level& level : levels_) {
     if (version <= level.from) continue;
-    const auto field = get_field(*kv_, level.number, path);
+    const auto field = records_->field(level.number, path);
     if (!field) return tl::unexpected(field.error());
-    if (!*field) {
+    if (*field == nullptr) {
       version = std::min(version, level.from);
       continue;
     }
@@ -254,11 +271,13 @@ Result<std::shared_ptr<const Event>> BoardLine::revision_as_of(const Path& path,
 }
 
 Result<void> BoardLine::scan_fields(const std::optional<Path>& path, std::string_view from, const FieldVisitor& visit) {
-  if (!is_fork()) return store::scan_fields(*kv_, levels_[0].number, path, from, visit);
+  const auto kv = records_->kv();
+  if (!kv) return tl::unexpected(kv.error());
+  if (!is_fork()) return store::scan_fields(**kv, levels_[0].number, path, from, visit);
   const std::string prefix = board_prefix(levels_[0].number);
   const std::string_view start = from.substr(std::min(from.size(), prefix.size()));
   std::vector<FieldCursor> cursors;
-  for (const Level& level : levels_) cursors.emplace_back(*kv_, level.number, path, start);
+  for (const Level& level : levels_) cursors.emplace_back(**kv, level.number, path, start);
   while (true) {
     std::optional<std::string> least;
     for (FieldCursor& cursor : cursors) {
@@ -278,7 +297,7 @@ Result<void> BoardLine::scan_fields(const std::optional<Path>& path, std::string
       if (level > 0) {
         auto as_it_was = inherited(level, field.path, field.record);
         if (!as_it_was) return tl::unexpected(as_it_was.error());
-        record = std::move(*as_it_was);
+        if (*as_it_was != nullptr) record = **as_it_was;
       }
       if (!record) {
         is_told = field.record.erased > 0;  // nothing leads past an erasure
@@ -305,22 +324,24 @@ PartVisitor BoardLine::as_inherited(std::size_t level, const PartVisitor& visit)
 }
 
 Result<void> BoardLine::scan_parts(const Path& path, Part part, const PartVisitor& visit) {
-  if (!is_fork()) return store::scan_parts(*kv_, levels_[0].number, path, part, visit);
+  if (!is_fork()) return records_->scan_parts(levels_[0].number, path, part, visit);
   const auto found = find(path);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return {};
   const std::size_t level = (*found)->level;
-  return store::scan_parts(*kv_, levels_[level].number, path, part, level == 0 ? visit : as_inherited(level, visit));
+  return records_->scan_parts(levels_[level].number, path, part, level == 0 ? visit : as_inherited(level, visit));
 }
 
 Result<void> BoardLine::scan_all_parts(const Path& path, Part from_part, std::string_view from_id,
                                        const PartVisitor& visit) {
-  if (!is_fork()) return store::scan_all_parts(*kv_, levels_[0].number, path, from_part, from_id, visit);
+  const auto kv = records_->kv();
+  if (!kv) return tl::unexpected(kv.error());
+  if (!is_fork()) return store::scan_all_parts(**kv, levels_[0].number, path, from_part, from_id, visit);
   const auto found = find(path);
   if (!found) return tl::unexpected(found.error());
   if (!*found) return {};
   const std::size_t level = (*found)->level;
-  return store::scan_all_parts(*kv_, levels_[level].number, path, from_part, from_id,
+  return store::scan_all_parts(**kv, levels_[level].number, path, from_part, from_id,
                                level == 0 ? visit : as_inherited(level, visit));
 }
 

@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "blackboard/store/board_reader.hpp"
 #include "blackboard/store/event_log.hpp"
+#include "blackboard/store/records.hpp"
 
 namespace tafel::store {
 
 class BoardLine {
  public:
-  // `record` is that of `board`; the owner keeps `kv` and `log` alive.
+  // `record` is that of `board`; the owner keeps `kv` or `records`, and `log`, alive.
   static Result<BoardLine> open(KvRead& kv, EventLog& log, const std::string& board, const BoardRecord& record);
+  static Result<BoardLine> open(std::shared_ptr<Records> records, EventLog& log, const std::string& board,
+                                const BoardRecord& record);
 
   // One board of the line with the versions that come from it: from + 1 … to.
   struct Level {
@@ -40,8 +42,8 @@ class BoardLine {
 
   // As board_reader.hpp, but of the whole line. What is inherited has the image that it had at the fork, and a trail of
   // one step at that version.
-  Result<std::optional<FieldRecord>> field(const Path& path);
-  Result<std::optional<StoredCell>> cell(const CellKey& key);
+  Result<FieldPointer> field(const Path& path);
+  Result<PartPointer> cell(const CellKey& key);
   Result<void> scan_fields(const std::optional<Path>& path, std::string_view from, const FieldVisitor& visit);
   Result<void> scan_below_in_path_order(const Path& path, const FieldVisitor& visit);
   Result<void> scan_parts(const Path& path, Part part, const PartVisitor& visit);
@@ -49,7 +51,7 @@ class BoardLine {
 
   Result<std::shared_ptr<const Event>> event(Version version) { return log_->event(level_of(version).number, version); }
   // The cell as it was after `version`.
-  Result<std::optional<Cell>> image_as_of(const CellKey& key, Version version);
+  Result<CellPointer> image_as_of(const CellKey& key, Version version);
   // What was known of the field after `version`; nullopt where it was never written to by then.
   Result<std::optional<FieldInfo>> field_as_of(const Path& path, Version version);
   // The newest change of the cell at or before `version`; nullopt when there is none.
@@ -58,28 +60,30 @@ class BoardLine {
   Result<std::shared_ptr<const Event>> revision_as_of(const Path& path, Version version);
 
  private:
-  BoardLine(KvRead& kv, EventLog& log) : kv_(&kv), log_(&log) {}
+  BoardLine(std::shared_ptr<Records> records, EventLog& log) : records_(std::move(records)), log_(&log) {}
 
   // A field where it comes from: the level that holds it, and its record there.
   struct Found {
     std::size_t level = 0;
-    FieldRecord record;
+    FieldPointer record;
   };
   Result<std::optional<Found>> find(const Path& path);
   static Version floor_of(const std::vector<Level>& levels);
   // The field of `record` as it was when `level` was left; nullopt where it was not written to on that level by then.
-  Result<std::optional<FieldRecord>> inherited(std::size_t level, const Path& path, const FieldRecord& record);
+  Result<FieldPointer> inherited(std::size_t level, const Path& path, const FieldRecord& record);
   Result<StoredCell> inherited(std::size_t level, const CellKey& key);
+  // A cell as one level stores it, the leaf in its field's record or a part.
+  Result<PartPointer> stored(std::size_t level, const CellKey& key);
   // A cell as one level stores it, when that was written to by `version`.
   struct StoredHere {
-    std::optional<StoredCell> cell;  // nullopt: not there, and no older level is to be asked
-    bool is_cut_off = false;         // nothing leads back to older levels
+    PartPointer cell;         // null: not there, and no older level is to be asked
+    bool is_cut_off = false;  // nothing leads back to older levels
   };
   Result<std::optional<StoredHere>> stored_at(std::size_t level, const CellKey& key, Version version);
-  Result<std::optional<Cell>> image_from(std::size_t level, const CellKey& key, Version version);
+  Result<CellPointer> image_from(std::size_t level, const CellKey& key, Version version);
   PartVisitor as_inherited(std::size_t level, const PartVisitor& visit);
 
-  KvRead* kv_;
+  std::shared_ptr<Records> records_;
   EventLog* log_;
   std::vector<Level> levels_;
   Version floor_ = 0;

@@ -32,19 +32,19 @@ class DifferenceFinder {
 
   // False when the page is full.
   Result<bool> look_at(const CellKey& key) {
-    auto before = line_.image_as_of(key, before_);
+    const auto before = line_.image_as_of(key, before_);
     if (!before) return tl::unexpected(before.error());
-    auto after = line_.image_as_of(key, after_);
+    const auto after = line_.image_as_of(key, after_);
     if (!after) return tl::unexpected(after.error());
-    const std::string image = encode_image(*before);
-    const std::string other = encode_image(*after);
+    const std::string image = encode_image(before->get());
+    const std::string other = encode_image(after->get());
     if (image == other) return true;
     if (bytes_ > bytes_max_) {
       page_.next = key;
       return false;
     }
     bytes_ += key.path.key().size() + key.id.size() + image.size() + other.size();
-    page_.cells.push_back({key, std::move(*before), std::move(*after)});
+    page_.cells.push_back({key, copy_of(*before), copy_of(*after)});
     return true;
   }
 

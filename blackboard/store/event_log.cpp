@@ -41,34 +41,45 @@ const TouchedField* find_touched(const Event& event, const Path& path) {
   return at != event.fields.end() && at->path == path ? &*at : nullptr;
 }
 
-Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version version) {
-  const auto kept = std::find_if(kept_.begin(), kept_.end(),
-                                 [&](const Kept& item) { return item.number == number && item.version == version; });
-  if (kept != kept_.end()) {
-    kept_.splice(kept_.begin(), kept_, kept);
-    return kept->event;
-  }
-  auto read = read_event(kv_, number, version);
-  if (!read) return tl::unexpected(read.error());
-  kept_.push_front({number, version, read->event, read->bytes});
-  kept_bytes_ += read->bytes;
-  const auto is_too_much = [this] {
-    return kept_.size() > limits::store_kept_events_max ||
-           (kept_.size() > limits::store_kept_events_min && kept_bytes_ > limits::store_kept_events_bytes);
-  };
-  while (is_too_much()) {
-    kept_bytes_ -= kept_.back().bytes;
-    kept_.pop_back();
-  }
-  return std::move(read->event);
+std::shared_ptr<const Event> EventCache::find(BoardNumber number, Version version) {
+  const auto place = places_.find({number, version});
+  if (place == places_.end()) return nullptr;
+  kept_.splice(kept_.begin(), kept_, place->second);
+  return place->second->event;
 }
 
-void EventLog::forget(BoardNumber number, Version version) {
-  const auto kept = std::find_if(kept_.begin(), kept_.end(),
-                                 [&](const Kept& item) { return item.number == number && item.version == version; });
-  if (kept == kept_.end()) return;
-  kept_bytes_ -= kept->bytes;
+void EventCache::keep(BoardNumber number, std::shared_ptr<const Event> event, std::size_t record_bytes) {
+  const Key key{number, event->version};
+  forget(number, event->version);
+  kept_.push_front({key, std::move(event), record_bytes});
+  places_.emplace(key, kept_.begin());
+  bytes_ += record_bytes;
+  while (kept_.size() > limits_.events_max || (kept_.size() > limits_.events_min && bytes_ > limits_.bytes_max))
+    drop(std::prev(kept_.end()));
+}
+
+void EventCache::forget(BoardNumber number, Version version) {
+  if (const auto place = places_.find({number, version}); place != places_.end()) drop(place->second);
+}
+
+void EventCache::clear() {
+  kept_.clear();
+  places_.clear();
+  bytes_ = 0;
+}
+
+void EventCache::drop(std::list<Kept>::iterator kept) {
+  bytes_ -= kept->bytes;
+  places_.erase(kept->key);
   kept_.erase(kept);
+}
+
+Result<std::shared_ptr<const Event>> EventLog::event(BoardNumber number, Version version) {
+  if (auto kept = cache_->find(number, version)) return kept;
+  auto read = read_event(kv_, number, version);
+  if (!read) return tl::unexpected(read.error());
+  cache_->keep(number, read->event, read->bytes);
+  return std::move(read->event);
 }
 
 template <class PointersAt>
@@ -83,8 +94,8 @@ Result<Version> EventLog::walk_back(const BoardLog& log, const blackboard::Trail
   return at;
 }
 
-Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& key, Version version) {
-  const auto found = event(number, version);
+Result<EventLog::FoundChange> EventLog::change(BoardNumber number, const CellKey& key, Version version) {
+  auto found = event(number, version);
   if (!found) return tl::unexpected(found.error());
   const auto& changes = (*found)->changes;
   const auto at =
@@ -93,12 +104,12 @@ Result<const LoggedChange*> EventLog::change(BoardNumber number, const CellKey& 
   const bool is_found = at != changes.end() && at->change.key == key;
   const bool leads_back = is_found && at->previous < version && at->jump <= at->previous;
   if (!leads_back) return broken_way(number, version, key.path);
-  return &*at;
+  return FoundChange{std::move(*found), &*at};
 }
 
-Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(const BoardLog& log, const CellKey& key,
-                                                                 const StoredCell& now, Version version) {
-  const auto told = [](const StoredCell& stored) -> Result<std::optional<std::optional<Cell>>> {
+Result<std::optional<CellPointer>> EventLog::image_as_of(const BoardLog& log, const CellKey& key, const StoredCell& now,
+                                                         Version version) {
+  const auto told = [](const StoredCell& stored) -> Result<std::optional<CellPointer>> {
     auto cell = stored.cell();
     if (!cell) return tl::unexpected(cell.error());
     return std::optional(std::move(*cell));
@@ -115,7 +126,8 @@ Result<std::optional<std::optional<Cell>>> EventLog::image_as_of(const BoardLog&
   }
   const auto logged = change(log.number, key, *at);
   if (!logged) return tl::unexpected(logged.error());
-  return std::optional((*logged)->change.image);
+  const auto& image = logged->change->change.image;
+  return std::optional(image ? CellPointer(logged->event, &*image) : nullptr);
 }
 
 Result<std::optional<conflict::CellChange>> EventLog::change_at(const BoardLog& log, const CellKey& key,
@@ -129,16 +141,13 @@ Result<std::optional<conflict::CellChange>> EventLog::change_at(const BoardLog& 
         now.trail.newest() <= version ? Result<std::optional<StoredCell>>(now) : kept_at(log, key, *at, version);
     if (!kept) return tl::unexpected(kept.error());
     if (!*kept) return std::nullopt;
-    auto image = (*kept)->cell();
-    if (!image) return tl::unexpected(image.error());
-    return conflict::CellChange{(*kept)->trail.newest(), {}, std::move(*image)};
+    const auto cell = (*kept)->cell();
+    if (!cell) return tl::unexpected(cell.error());
+    return conflict::CellChange{(*kept)->trail.newest(), {}, copy_of(*cell)};
   }
   const auto logged = change(log.number, key, *at);
   if (!logged) return tl::unexpected(logged.error());
-  auto image = (*logged)->change.image;
-  const auto made = event(log.number, *at);
-  if (!made) return tl::unexpected(made.error());
-  return conflict::CellChange{*at, (*made)->actor, std::move(image)};
+  return conflict::CellChange{*at, logged->event->actor, logged->change->change.image};
 }
 
 Result<std::optional<StoredCell>> EventLog::kept_at(const BoardLog& log, const CellKey& key, Version found,
@@ -156,7 +165,7 @@ Result<Version> EventLog::newest_at(const BoardLog& log, const CellKey& key, con
   return walk_back(log, trail, version, [&](Version newer) -> Result<blackboard::Trail::Pointers> {
     const auto logged = change(log.number, key, newer);
     if (!logged) return tl::unexpected(logged.error());
-    return blackboard::Trail::Pointers{(*logged)->previous, (*logged)->jump};
+    return blackboard::Trail::Pointers{logged->change->previous, logged->change->jump};
   });
 }
 

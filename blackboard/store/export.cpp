@@ -142,7 +142,9 @@ class Exporting {
     if (!open) return tl::unexpected(open.error());
     const auto stored = open->cell(key);
     if (!stored) return tl::unexpected(stored.error());
-    return *stored ? (*stored)->cell() : Result<std::optional<Cell>>(std::nullopt);
+    const auto cell = *stored ? (*stored)->cell() : nullptr;
+    if (!cell) return tl::unexpected(cell.error());
+    return copy_of(*cell);
   }
 
   Result<void> write_base(const std::string& id, const BoardRecord& record, LeftOut& left_out) {

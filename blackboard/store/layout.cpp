@@ -70,7 +70,7 @@ void put_trail(std::string& out, const blackboard::Trail& trail) {
 
 void put_cell(std::string& out, const StoredCell& cell) {
   put_trail(out, cell.trail);
-  out.append(cell.image);
+  out.append(cell.image());
 }
 
 blackboard::Trail take_trail(PayloadReader& reader) {
@@ -117,23 +117,51 @@ FieldHead take_field_head(PayloadReader& reader) {
 
 }  // namespace
 
-std::string encode_image(const std::optional<Cell>& cell) {
+std::string encode_image(const Cell* cell) {
   std::string image;
-  if (!cell) return image;
+  if (cell == nullptr) return image;
   PackWriter out(image);
   ExactSink values;
   write_cell(out, *cell, values);
   return image;
 }
 
-Result<std::optional<Cell>> StoredCell::cell() const {
-  if (image.empty()) return std::nullopt;
+Result<CellPointer> StoredCell::cell() const {
+  if (cell_ || image_.empty()) return cell_;
   // We wrote it, and a register of many large siblings may hold more objects than one message may.
   codec::DecodeLimits unbounded_objects;
   unbounded_objects.objects_max = std::numeric_limits<std::size_t>::max();
-  const auto value = codec::decode(image, unbounded_objects);
+  const auto value = codec::decode(image_, unbounded_objects);
   if (!value) return tl::unexpected(value.error());
-  return codec::cell_from_value(*value);
+  auto cell = codec::cell_from_value(*value);
+  if (!cell) return tl::unexpected(cell.error());
+  cell_ = std::make_shared<const Cell>(std::move(*cell));
+  return cell_;
+}
+
+const std::string& StoredCell::image() const {
+  if (image_.empty()) image_ = encode_image(cell_.get());
+  return image_;
+}
+
+Result<Sum128> StoredCell::digest(const CellKey& key) const {
+  if (digest_) return *digest_;
+  const auto decoded = cell();
+  if (!decoded) return tl::unexpected(decoded.error());
+  digest_ = *decoded ? digest_of(key, **decoded) : Sum128{};
+  return *digest_;
+}
+
+void StoredCell::set_cell(CellPointer cell) {
+  cell_ = std::move(cell);
+  image_.clear();
+  digest_.reset();
+}
+
+void StoredCell::set_image(std::string image) {
+  image_ = std::move(image);
+  cell_ = nullptr;
+  digest_.reset();
 }
 
 std::string board_prefix(BoardNumber number) {

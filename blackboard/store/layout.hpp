@@ -42,6 +42,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,15 +82,30 @@ struct BoardRecord {
   Version fork = 0;    // version of the parent at which it was forked: the first event here is the next one
 };
 
-// A cell as it lies in the store. It stays, with its trail, when the cell is gone.
-struct StoredCell {
-  blackboard::Trail trail;
-  std::string image;  // encoded; empty: gone
+// A cell as it lies in the store. It stays, with its trail, when the cell is gone. Holds the cell encoded or decoded
+// and makes the other form when it is asked for; not for several threads at once.
+class StoredCell {
+ public:
+  StoredCell() = default;  // gone
+  StoredCell(blackboard::Trail its_trail, std::string image) : trail(std::move(its_trail)), image_(std::move(image)) {}
+  StoredCell(blackboard::Trail its_trail, CellPointer cell) : trail(std::move(its_trail)), cell_(std::move(cell)) {}
 
-  bool is_live() const { return !image.empty(); }
-  Result<std::optional<Cell>> cell() const;
+  bool is_live() const { return cell_ != nullptr || !image_.empty(); }
+  Result<CellPointer> cell() const;                 // null: gone
+  const std::string& image() const;                 // encoded; empty: gone
+  Result<Sum128> digest(const CellKey& key) const;  // what it adds to the digest of the board
+  void set_cell(CellPointer cell);
+  void set_image(std::string image);
+
+  blackboard::Trail trail;
+
+ private:
+  mutable std::string image_;
+  mutable CellPointer cell_;
+  mutable std::optional<Sum128> digest_;
 };
-std::string encode_image(const std::optional<Cell>& cell);
+std::string encode_image(const Cell* cell);  // null: gone
+inline std::string encode_image(const std::optional<Cell>& cell) { return encode_image(cell ? &*cell : nullptr); }
 
 struct FieldRecord {
   FieldInfo info;

@@ -67,7 +67,7 @@ Result<std::string> without_values(const std::string& encoded) {
     result.error->guards.reset();
     result.error->message = "what was said here is gone with an erasure";
   }
-  return codec::encode(codec::receipt_to_value(*receipt));
+  return codec::encode_receipt(*receipt);
 }
 
 }  // namespace

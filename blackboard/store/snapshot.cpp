@@ -45,14 +45,14 @@ class PageBuilder {
 
   Result<bool> add(std::string_view field_key, const CellKey& key, const StoredCell& record) {
     if (!record.is_live()) return true;
-    bytes_ += key.path.key().size() + key.id.size() + record.image.size();
+    bytes_ += key.path.key().size() + key.id.size() + record.image().size();
     if (bytes_ > bytes_max_ && !page_.cells.empty()) {
       page_.next = to_cursor({std::string(field_key), key.part, key.id});
       return false;
     }
-    auto cell = record.cell();
+    const auto cell = record.cell();
     if (!cell) return tl::unexpected(cell.error());
-    page_.cells.push_back({key, std::move(*cell)});
+    page_.cells.push_back({key, copy_of(*cell)});
     return true;
   }
 
@@ -75,16 +75,17 @@ class BoardLoader {
 
   Result<bool> add(const CellKey& key, const StoredCell& stored) {
     const bool is_current = !version_ || (!line_.is_fork() && stored.trail.newest() <= *version_);
-    auto cell = is_current ? stored.cell() : line_.image_as_of(key, *version_);
+    const auto cell = is_current ? stored.cell() : line_.image_as_of(key, *version_);
     if (!cell) return tl::unexpected(cell.error());
     if (!*cell) return true;
-    bytes_ += key.path.key().size() + key.id.size() + (is_current ? stored.image.size() : encode_image(*cell).size());
+    bytes_ +=
+        key.path.key().size() + key.id.size() + (is_current ? stored.image().size() : encode_image(cell->get()).size());
     if (bytes_ > bytes_max_) {
       return fail(Fault::full,
                   fmt::format("this part of the board is larger than {} bytes: read a smaller part, or page by page",
                               bytes_max_));
     }
-    board_.put(key, std::move(*cell));
+    board_.put(key, **cell);
     return true;
   }
 

@@ -33,7 +33,7 @@ class BoardStore final : public Store {
   Result<std::unique_ptr<Batch>> begin() override {
     auto kv = kv_->write();
     if (!kv) return tl::unexpected(kv.error());
-    return std::make_unique<StoreBatch>(std::move(*kv), epoch_, random_);
+    return std::make_unique<StoreBatch>(std::move(*kv), kept_, epoch_, random_);
   }
 
   Result<VerifyReport> verify(const std::string& board) override {
@@ -58,6 +58,7 @@ class BoardStore final : public Store {
 
  private:
   std::unique_ptr<Kv> kv_;
+  std::shared_ptr<KeptForWriting> kept_ = std::make_shared<KeptForWriting>();
   Random& random_;
   const std::string epoch_;
 };

@@ -143,7 +143,7 @@ class Batch {
   virtual Result<bool> fork(const std::string& board, const std::string& parent, Version version) = 0;
   // Takes away what has expired by `now`, looking at no more than `count` cells, by an event of the actor `system` on
   // each board that has some.
-  virtual Result<std::vector<Event>> expire(TimeMs now, std::size_t count, const Prepare& prepare) = 0;
+  virtual Result<std::vector<EventPointer>> expire(TimeMs now, std::size_t count, const Prepare& prepare) = 0;
   // Enters an erasure, whose event was appended, into the ledger.
   virtual Result<void> note_erasure(const Erasure& erasure) = 0;
   // Goes on with the oldest erasure, or deletion of a board, that is not done: see erasures.hpp. False when there is
@@ -168,8 +168,8 @@ class Batch {
   // Seals the judgement as the next event, applies its changes, and remembers its receipt under (actor, delta.id) when
   // there is an id. A change that takes the board ends it: it has no forks then, and nothing is appended to it any
   // more.
-  virtual Result<Event> append(const Delta& delta, const conflict::Judgement& judgement,
-                               const conflict::Stamp& stamp) = 0;
+  virtual Result<EventPointer> append(const Delta& delta, const conflict::Judgement& judgement,
+                                      const conflict::Stamp& stamp) = 0;
   // Remembers the receipt of an accepted delta that took no version.
   virtual Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) = 0;
   virtual Result<void> commit() = 0;  // see KvWrite::commit

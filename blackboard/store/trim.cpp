@@ -195,7 +195,7 @@ class Trim {
       if (pointers.previous != logged->previous || pointers.jump != logged->jump)
         return bad_record(Table::events, event_key(board_.number, version), "the way back of a cell is broken");
       if (!std::binary_search(wanted->begin(), wanted->end(), version)) continue;
-      image.image = encode_image(logged->change.image);
+      image.set_image(encode_image(logged->change.image));
       if (auto kept = keep_cell(kv_, board_.number, key, image); !kept) return kept;
     }
     const bool is_gone = !now->is_live() && now->trail.newest() < floor_ && images.is_left_none();
@@ -246,7 +246,7 @@ class Trim {
     if (!record) return tl::unexpected(record.error());
     if (!*record || (*record)->version != event.version) return {};
     (*record)->version = 0;
-    (*record)->receipt = codec::encode(codec::receipt_to_value(blackboard::receipt_of(event, epoch_)));
+    (*record)->receipt = codec::encode_receipt(blackboard::receipt_of(event, epoch_));
     return put_record(kv_, Table::receipts, receipt_key(board_.number, delta_hash(event.actor, event.delta_id)),
                       encode_receipt(**record));
   }
@@ -333,7 +333,7 @@ class Sweep {
     if (!*field) return {};
     StoredCell now = (*field)->leaf;
     if (key.part == Part::field) {
-      now = {(*field)->trail, {}};
+      now = StoredCell((*field)->trail, CellPointer());
     } else if (key.part != Part::leaf) {
       auto part = get_part(kv_, board_.number, key);
       if (!part) return tl::unexpected(part.error());

@@ -138,9 +138,9 @@ class Verification {
                              [&](std::string_view, const Path& path, const FieldRecord& field) -> Result<bool> {
                                fields_[path].info = field.info;
                                const auto take = [&](const CellKey& key, const StoredCell& stored) -> Result<bool> {
-                                 auto cell = stored.cell();
+                                 const auto cell = stored.cell();
                                  if (!cell) return tl::unexpected(cell.error());
-                                 if (*cell) cells_[key].cell = std::move(*cell);
+                                 if (*cell) cells_[key].cell = copy_of(*cell);
                                  return true;
                                };
                                if (auto leaf = take(leaf_key(path), field.leaf); !leaf) return leaf;
@@ -173,17 +173,16 @@ class Verification {
         auto kept = kept_cell(kv_, level.number, key, start - 1);
         if (!kept) return tl::unexpected(kept.error());
         if (!*kept) {
-          auto taken_over = below.cell(key);
-          if (!taken_over) return tl::unexpected(taken_over.error());
-          if (*taken_over) (*taken_over)->trail = {};
-          *kept = std::move(*taken_over);
+          const auto inherited = below.cell(key);
+          if (!inherited) return tl::unexpected(inherited.error());
+          if (*inherited != nullptr) (*kept = **inherited)->trail = {};
         }
         if (!*kept) return true;  // it was made later
         stored = std::move(**kept);
       }
-      auto cell = stored.cell();
+      const auto cell = stored.cell();
       if (!cell) return tl::unexpected(cell.error());
-      if (*cell || !stored.trail.steps().empty()) cells_[key] = {std::move(stored.trail), std::move(*cell)};
+      if (*cell || !stored.trail.steps().empty()) cells_[key] = {std::move(stored.trail), copy_of(*cell)};
       return true;
     };
     if (auto leaf = take(leaf_key(path), now.leaf); !leaf) return leaf;
@@ -231,7 +230,7 @@ class Verification {
         // What a fork inherited, and its parent has erased since, is not known any more.
         is_summable = is_summable && !begins_with_inherited_;
         remove_field(logged.change.key.path, digest);
-        field.info = blackboard::field_after(field.info, std::nullopt, logged.change, event.version);
+        field.info = blackboard::field_after(field.info, nullptr, logged.change, event.version);
         field.is_known = true;
       } else if (!codec::is_change_erased(event, i)) {
         apply(logged, event.version, field, digest);
@@ -262,7 +261,8 @@ class Verification {
     }
     if (cell.cell) digest -= digest_of(change.key, *cell.cell);
     if (change.image) digest += digest_of(change.key, *change.image);
-    if (field.is_known) field.info = blackboard::field_after(field.info, cell.cell, change, version);
+    if (field.is_known)
+      field.info = blackboard::field_after(field.info, cell.cell ? &*cell.cell : nullptr, change, version);
     cell.cell = change.image;
   }
 
@@ -356,7 +356,7 @@ class Verification {
     const auto cell = cells_.find(key);
     if (cell == cells_.end()) {
       note(fmt::format("the log does not know {}", name_of_cell(key)));
-    } else if (stored.image != encode_image(cell->second.cell)) {
+    } else if (stored.image() != encode_image(cell->second.cell)) {
       note(fmt::format("{} does not fit the log", name_of_cell(key)));
     } else if (stored.trail.steps() != cell->second.trail.steps()) {
       note(fmt::format("the trail of {} does not fit the log", name_of_cell(key)));

@@ -11,7 +11,7 @@ std::optional<FieldInfo> View::field(const Path& path) const {
   if (failure_) return std::nullopt;
   const auto record = checked(line_.field(path));
   // A field that only ever had suggestions was never there.
-  if (!record || record->info.changed == 0) return std::nullopt;
+  if (record == nullptr || record->info.changed == 0) return std::nullopt;
   return record->info;
 }
 
@@ -31,14 +31,14 @@ void View::all_fields(const FieldVisitor& visit) const {
                          }));
 }
 
-std::optional<Cell> View::cell(const CellKey& key) const {
-  if (failure_) return std::nullopt;
+CellPointer View::cell(const CellKey& key) const {
+  if (failure_) return nullptr;
   const auto record = checked(line_.cell(key));
-  return record ? checked(record->cell()) : std::nullopt;
+  return record != nullptr ? checked(record->cell()) : nullptr;
 }
 
-std::optional<Cell> View::cell_as_of(const CellKey& key, Version version) const {
-  if (failure_) return std::nullopt;
+CellPointer View::cell_as_of(const CellKey& key, Version version) const {
+  if (failure_) return nullptr;
   return checked(line_.image_as_of(key, version));
 }
 

@@ -22,8 +22,8 @@ class View final : public conflict::BoardView {
   std::optional<FieldInfo> field(const Path& path) const override;
   void fields_below(const Path& path, const FieldVisitor& visit) const override;
   void all_fields(const FieldVisitor& visit) const override;
-  std::optional<Cell> cell(const CellKey& key) const override;
-  std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override;
+  CellPointer cell(const CellKey& key) const override;
+  CellPointer cell_as_of(const CellKey& key, Version version) const override;
   std::optional<conflict::CellChange> change_at(const CellKey& key, Version version) const override;
   void parts(const Path& path, Part part, const PartVisitor& visit) const override;
 

@@ -1,39 +1,26 @@
 #include "common/base/hash.hpp"
 
-#include <openssl/evp.h>
+// The functions of one algorithm: most texts here are short, and the general interface (EVP) costs as much again as
+// hashing one. OpenSSL keeps them, marked as the older way.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "common/base/bytes.hpp"
 #include "common/base/check.hpp"
 
 namespace tafel {
-namespace {
 
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-};
+Sha256 sha256(std::string_view bytes) { return sha256(bytes, {}); }
 
-// Fetching the algorithm costs more than hashing a short text, so each thread does it once.
-EVP_MD_CTX* thread_context() {
-  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context = [] {
-    std::unique_ptr<EVP_MD_CTX, FreeContext> made(EVP_MD_CTX_new());
-    TAFEL_CHECK(made != nullptr && EVP_DigestInit_ex(made.get(), EVP_sha256(), nullptr) == 1, "SHA-256 is there");
-    return made;
-  }();
-  return context.get();
-}
-
-}  // namespace
-
-Sha256 sha256(std::string_view bytes) {
-  EVP_MD_CTX* const context = thread_context();
+Sha256 sha256(std::string_view first, std::string_view second) {
+  SHA256_CTX context;
   Sha256 hash;
-  const bool done = EVP_DigestInit_ex(context, nullptr, nullptr) == 1 &&
-                    EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1 &&
-                    EVP_DigestFinal_ex(context, hash.data(), nullptr) == 1;
+  const bool done = SHA256_Init(&context) == 1 && SHA256_Update(&context, first.data(), first.size()) == 1 &&
+                    SHA256_Update(&context, second.data(), second.size()) == 1 &&
+                    SHA256_Final(hash.data(), &context) == 1;
   TAFEL_CHECK(done, "SHA-256 cannot fail on memory");
   return hash;
 }

@@ -11,6 +11,7 @@ namespace tafel {
 using Sha256 = std::array<std::uint8_t, 32>;
 
 Sha256 sha256(std::string_view bytes);
+Sha256 sha256(std::string_view first, std::string_view second);  // of both, one after the other
 
 // XXH3, 64 bits: finds damage on disk, resists nobody.
 std::uint64_t checksum64(std::string_view bytes);

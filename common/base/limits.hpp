@@ -127,8 +127,11 @@ inline constexpr std::size_t store_checked_bytes_max = 256 * 1024 * 1024;  // a 
 inline constexpr std::size_t store_reserve_bytes_min = 64 * 1024 * 1024;   // disk kept free, or a twentieth of it
 inline constexpr std::size_t store_kept_events_min = 16;  // decoded events kept for as-of reads, a batch
 inline constexpr std::size_t store_kept_events_max = 64;  // so many where their records are small: a long way back
-inline constexpr std::size_t store_kept_events_bytes = 8 * 1024 * 1024;  // which is up to so much together
-inline constexpr int receipts_dropped_max = 4;                           // expired receipts dropped with each new one
+inline constexpr std::size_t store_kept_events_bytes = 8 * 1024 * 1024;     // which is up to so much together
+inline constexpr std::size_t store_written_events_max = 16384;              // decoded events that the writer keeps
+inline constexpr std::size_t store_written_events_bytes = 8 * 1024 * 1024;  // of so many bytes in the log, together
+inline constexpr std::size_t store_kept_records_bytes = 64 * 1024 * 1024;   // decoded cells that the writer keeps
+inline constexpr int receipts_dropped_max = 4;  // expired receipts dropped with each new one
 
 // Backup
 inline constexpr std::size_t copy_batch_bytes = 64 * 1024 * 1024;      // written in one transaction of a copy
@@ -141,8 +144,8 @@ inline constexpr std::size_t import_erasures_max = 1'000'000;            // of o
 inline constexpr std::size_t deep_defects_max = 100;                     // told by `verify --deep`; it stops there
 inline constexpr std::size_t import_undo_records = 4'096;                // removed in one transaction
 inline constexpr std::size_t ledger_line_bytes_max = 16 * 1024;          // one line of a ledger of erasures
-inline constexpr std::int64_t ledger_ahead_ms_max = 86'400'000;          // how far beyond now an erasure of a ledger may be
-inline constexpr std::int64_t time_max_ms = 253'402'300'799'999;         // of what is imported: the end of the year 9999
+inline constexpr std::int64_t ledger_ahead_ms_max = 86'400'000;   // how far beyond now an erasure of a ledger may be
+inline constexpr std::int64_t time_max_ms = 253'402'300'799'999;  // of what is imported: the end of the year 9999
 
 // Clients
 inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded

@@ -9,21 +9,25 @@ namespace {
 constexpr unsigned no_form = 0;
 }
 
-void PackWriter::big_endian(std::uint64_t value, int bytes) {
-  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) byte(static_cast<unsigned>((value >> shift) & 0xFFU));
+// `lead` and the last `bytes` bytes of `value`, at once.
+void PackWriter::put(unsigned lead, std::uint64_t value, std::size_t bytes) {
+  char head[9];
+  head[0] = static_cast<char>(lead);
+  for (std::size_t i = bytes; i > 0; --i, value >>= 8U) head[i] = static_cast<char>(value & 0xFFU);
+  out_.append(head, bytes + 1);
 }
 
 void PackWriter::unsigned_integer(std::uint64_t value) {
   if (value < 0x80U) {
     byte(static_cast<unsigned>(value));
   } else if (value <= 0xFFU) {
-    byte(0xCC), big_endian(value, 1);
+    put(0xCC, value, 1);
   } else if (value <= 0xFFFFU) {
-    byte(0xCD), big_endian(value, 2);
+    put(0xCD, value, 2);
   } else if (value <= 0xFFFFFFFFU) {
-    byte(0xCE), big_endian(value, 4);
+    put(0xCE, value, 4);
   } else {
-    byte(0xCF), big_endian(value, 8);
+    put(0xCF, value, 8);
   }
 }
 
@@ -34,20 +38,17 @@ void PackWriter::integer(std::int64_t value) {
   } else if (value >= -32) {
     byte(static_cast<unsigned>(bits & 0xFFU));
   } else if (value >= INT8_MIN) {
-    byte(0xD0), big_endian(bits, 1);
+    put(0xD0, bits, 1);
   } else if (value >= INT16_MIN) {
-    byte(0xD1), big_endian(bits, 2);
+    put(0xD1, bits, 2);
   } else if (value >= INT32_MIN) {
-    byte(0xD2), big_endian(bits, 4);
+    put(0xD2, bits, 4);
   } else {
-    byte(0xD3), big_endian(bits, 8);
+    put(0xD3, bits, 8);
   }
 }
 
-void PackWriter::number(double value) {
-  byte(0xCB);
-  big_endian(std::bit_cast<std::uint64_t>(value), 8);
-}
+void PackWriter::number(double value) { put(0xCB, std::bit_cast<std::uint64_t>(value), 8); }
 
 void PackWriter::header(std::size_t count, std::size_t fix_limit, unsigned fix, unsigned wide8, unsigned wide16,
                         unsigned wide32) {
@@ -55,11 +56,11 @@ void PackWriter::header(std::size_t count, std::size_t fix_limit, unsigned fix, 
   if (count < fix_limit) {
     byte(fix | static_cast<unsigned>(count));
   } else if (wide8 != no_form && count <= 0xFFU) {
-    byte(wide8), big_endian(count, 1);
+    put(wide8, count, 1);
   } else if (count <= 0xFFFFU) {
-    byte(wide16), big_endian(count, 2);
+    put(wide16, count, 2);
   } else {
-    byte(wide32), big_endian(count, 4);
+    put(wide32, count, 4);
   }
 }
 

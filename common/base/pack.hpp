@@ -1,7 +1,9 @@
 // Writes MessagePack in its shortest forms, so that equal data always gives equal bytes. Reading is codec/msgpack.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -26,11 +28,16 @@ class PackWriter {
 
  private:
   void byte(unsigned value) { out_.push_back(static_cast<char>(value)); }
-  void big_endian(std::uint64_t value, int bytes);
+  void put(unsigned lead, std::uint64_t value, std::size_t bytes);
   // One of three headers, by the size that fits: fix (when below fix_limit), 8, 16 or 32 bits.
   void header(std::size_t count, std::size_t fix_limit, unsigned fix, unsigned wide8, unsigned wide16, unsigned wide32);
 
   std::string& out_;
 };
+
+// How many members a map has of which each is there or not.
+inline std::size_t count_given(std::initializer_list<bool> members) {
+  return static_cast<std::size_t>(std::count(members.begin(), members.end(), true));
+}
 
 }  // namespace tafel

@@ -2,6 +2,7 @@
 
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "common/base/bytes.hpp"
@@ -10,9 +11,15 @@
 namespace tafel {
 
 std::string SystemRandom::bytes(std::size_t count) {
-  std::string out(count, '\0');
-  TAFEL_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(out.data()), static_cast<int>(count)) == 1,
-              "the system gives random bytes");
+  constexpr std::size_t fetched_at_once = 4096;
+  if (waiting_.size() < count) {
+    waiting_.resize(std::max(count, fetched_at_once));
+    const bool are_there =
+        RAND_bytes(reinterpret_cast<unsigned char*>(waiting_.data()), static_cast<int>(waiting_.size())) == 1;
+    TAFEL_CHECK(are_there, "the system gives random bytes");
+  }
+  std::string out = waiting_.substr(waiting_.size() - count);
+  waiting_.resize(waiting_.size() - count);
   return out;
 }
 

@@ -17,6 +17,9 @@ class Random {
 class SystemRandom final : public Random {
  public:
   std::string bytes(std::size_t count) override;
+
+ private:
+  std::string waiting_;  // fetched, and not given out: a salt for each delta would else cost a call of its own
 };
 
 // Repeatable from a seed, for tests and simulations only.

@@ -361,8 +361,7 @@ List ops_list(const Delta& delta) {
   return ops;
 }
 
-// `id` may be left out: the payload is everything but it.
-Map delta_members(const Delta& delta, bool with_id) {
+Map delta_members(const Delta& delta) {
   Map members;
   if (!delta.atomic) members.emplace_back("atomic", Value(false));
   if (delta.base) members.emplace_back("base", Value(*delta.base));
@@ -371,10 +370,52 @@ Map delta_members(const Delta& delta, bool with_id) {
   if (delta.confidence) members.emplace_back("confidence", Value(name_of(*delta.confidence)));
   if (!delta.epoch.empty()) members.emplace_back("epoch", Value(delta.epoch));
   if (!delta.expect.empty()) members.emplace_back("expect", expect_members(delta.expect));
-  if (with_id && !delta.id.empty()) members.emplace_back("id", Value(delta.id));
+  if (!delta.id.empty()) members.emplace_back("id", Value(delta.id));
   members.emplace_back("ops", ops_list(delta));
   if (!delta.source.empty()) members.emplace_back("source", source_to_map(delta.source));
   return members;
+}
+
+// The members of delta_members without the id, in canonical form.
+void write_payload(PackWriter& out, const Delta& delta) {
+  CanonicalSink values;
+  const auto text = [&out](std::string_view key, std::string_view member) {
+    out.text(key);
+    out.text(member);
+  };
+  const bool has_tests = !delta.expect.values.empty();  // some of them may be ops
+  out.map(1 + count_given({!delta.atomic, delta.base.has_value(), !delta.board.empty(), delta.check,
+                           delta.confidence.has_value(), !delta.epoch.empty(), !delta.expect.empty(),
+                           !delta.source.empty()}));
+  if (!delta.atomic) {
+    out.text("atomic");
+    out.boolean(false);
+  }
+  if (delta.base) {
+    out.text("base");
+    out.unsigned_integer(*delta.base);
+  }
+  if (!delta.board.empty()) text("board", delta.board);
+  if (delta.check) {
+    out.text("check");
+    out.boolean(true);
+  }
+  if (delta.confidence) text("confidence", name_of(*delta.confidence));
+  if (!delta.epoch.empty()) text("epoch", delta.epoch);
+  if (!delta.expect.empty()) {
+    out.text("expect");
+    write_canonical(out, expect_members(delta.expect));
+  }
+  out.text("ops");
+  if (has_tests) {
+    write_canonical(out, ops_list(delta));
+  } else {
+    out.array(delta.ops.size());
+    for (const Op& op : delta.ops) write_op(out, op, values);
+  }
+  if (delta.source.empty()) return;
+  out.text("source");
+  write_canonical(out, source_to_map(delta.source));
 }
 
 // --- errors in JSON text ---
@@ -420,7 +461,7 @@ tl::expected<Delta, ErrorInfo> delta_from_value(const Value& value) {
   return delta;
 }
 
-Value delta_to_value(const Delta& delta) { return delta_members(delta, true); }
+Value delta_to_value(const Delta& delta) { return delta_members(delta); }
 
 tl::expected<Delta, ErrorInfo> delta_from_json(std::string_view text) {
   auto value = parse_json(text);
@@ -430,6 +471,11 @@ tl::expected<Delta, ErrorInfo> delta_from_json(std::string_view text) {
   return tl::unexpected(std::move(error));
 }
 
-Sha256 payload_hash(const Delta& delta) { return sha256(canonical(delta_members(delta, false))); }
+Sha256 payload_hash(const Delta& delta) {
+  std::string bytes;
+  PackWriter out(bytes);
+  write_payload(out, delta);
+  return sha256(bytes);
+}
 
 }  // namespace tafel::codec

@@ -63,10 +63,22 @@ void write_completeness(PackWriter& out, const std::optional<Completeness>& comp
   }
 }
 
+// The content of every piece but the payload hash: of the ops, then of the changes; empty where it was erased.
+std::vector<std::string> bodies_of(const Event& event) {
+  std::vector<std::string> bodies;
+  bodies.reserve(event.ops.size() + event.changes.size());
+  for (std::size_t i = 0; i < event.ops.size(); ++i)
+    bodies.push_back(is_op_erased(event, i) ? std::string() : op_body(event.ops[i], event.results[i]));
+  for (std::size_t i = 0; i < event.changes.size(); ++i)
+    bodies.push_back(is_change_erased(event, i) ? std::string() : change_body(event.changes[i].change));
+  return bodies;
+}
+
 // Writes an event as its record, with the pieces as they are, or as the text of the chain, with their hashes.
 class EventWriter {
  public:
-  EventWriter(PackWriter& out, const Event& event, bool is_chain) : out_(out), event_(event), is_chain_(is_chain) {}
+  EventWriter(PackWriter& out, const Event& event, const std::vector<std::string>& bodies, bool is_chain)
+      : out_(out), event_(event), bodies_(bodies), is_chain_(is_chain) {}
 
   void write() {
     out_.array(7);
@@ -89,8 +101,7 @@ class EventWriter {
       out_.text(event_.ops[i].path);
       out_.unsigned_integer(static_cast<std::uint64_t>(result.outcome));
       result.reason ? out_.unsigned_integer(static_cast<std::uint64_t>(*result.reason)) : out_.nil();
-      const std::size_t piece = op_piece(i);
-      write_piece(piece, is_erased(event_, piece) ? std::string() : op_body(event_.ops[i], result));
+      write_piece(op_piece(i), bodies_[i]);
     }
   }
 
@@ -103,8 +114,7 @@ class EventWriter {
       out_.unsigned_integer(static_cast<std::uint64_t>(logged.change.key.part));
       out_.unsigned_integer(logged.previous);
       out_.unsigned_integer(logged.jump);
-      const std::size_t piece = change_piece(event_, i);
-      write_piece(piece, is_erased(event_, piece) ? std::string() : change_body(logged.change));
+      write_piece(change_piece(event_, i), bodies_[event_.ops.size() + i]);
     }
   }
 
@@ -128,8 +138,24 @@ class EventWriter {
 
   PackWriter& out_;
   const Event& event_;
+  const std::vector<std::string>& bodies_;
   const bool is_chain_;
 };
+
+std::string record_of(const Event& event, const std::vector<std::string>& bodies) {
+  TAFEL_CHECK(event.pieces.empty() == (event.salt.size() == salt_bytes), "an event has one salt, or its pieces have");
+  std::string bytes;
+  PackWriter out(bytes);
+  EventWriter(out, event, bodies, false).write();
+  return bytes;
+}
+
+Sha256 hash_of_chain(const Event& event, const std::vector<std::string>& bodies) {
+  std::string bytes;
+  PackWriter out(bytes);
+  EventWriter(out, event, bodies, true).write();
+  return sha256(bytes);
+}
 
 // --- reading ---
 
@@ -420,13 +446,7 @@ Result<Event> event_from_value(const Value& value) {
 
 }  // namespace
 
-std::string encode_event(const Event& event) {
-  TAFEL_CHECK(event.pieces.empty() == (event.salt.size() == salt_bytes), "an event has one salt, or its pieces have");
-  std::string bytes;
-  PackWriter out(bytes);
-  EventWriter(out, event, false).write();
-  return bytes;
-}
+std::string encode_event(const Event& event) { return record_of(event, bodies_of(event)); }
 
 Result<Event> decode_event(std::string_view record) {
   // Records are our own and verified by the chain, and some hold thousands of cells: their size alone bounds the
@@ -436,11 +456,12 @@ Result<Event> decode_event(std::string_view record) {
   return event_from_value(*value);
 }
 
-Sha256 chain_hash(const Event& event) {
-  std::string bytes;
-  PackWriter out(bytes);
-  EventWriter(out, event, true).write();
-  return sha256(bytes);
+Sha256 chain_hash(const Event& event) { return hash_of_chain(event, bodies_of(event)); }
+
+std::string seal_event(Event& event) {
+  const std::vector<std::string> bodies = bodies_of(event);
+  event.hash = hash_of_chain(event, bodies);
+  return record_of(event, bodies);
 }
 
 FeedEvent feed_event_of(const Event& event) {

@@ -35,6 +35,8 @@ namespace tafel::codec {
 std::string encode_event(const Event& event);         // the log record
 Result<Event> decode_event(std::string_view record);  // does not check the chain hash
 Sha256 chain_hash(const Event& event);                // `event.hash` is not read
+// Sets the hash of a new event and gives its record.
+std::string seal_event(Event& event);
 
 // What a follower needs to keep a copy of the board.
 struct FeedEvent {

@@ -60,9 +60,10 @@ bool is_erased(const Event& event, std::size_t piece) {
 std::string op_body(const Op& op, const OpResult& result) {
   std::string bytes;
   PackWriter out(bytes);
+  ExactSink values;
   out.array(2);
-  write_exact(out, op_to_value(op));
-  write_exact(out, op_result_to_value(result));
+  write_op(out, op, values);
+  write_op_result(out, result);
   return bytes;
 }
 
@@ -78,15 +79,15 @@ std::string change_body(const Change& change) {
 
 std::string salt_of(const Event& event, std::size_t piece) {
   if (!event.pieces.empty()) return event.pieces[piece].salt;
-  std::string numbered = event.salt;
-  put_be32(numbered, static_cast<std::uint32_t>(piece));
-  const Sha256 hash = sha256(numbered);
+  std::string number;
+  put_be32(number, static_cast<std::uint32_t>(piece));
+  const Sha256 hash = sha256(event.salt, number);
   return std::string(as_view(hash).substr(0, salt_bytes));
 }
 
 Sha256 hash_of(const Event& event, std::size_t piece, std::string_view body) {
   if (is_erased(event, piece)) return *event.pieces[piece].erased;
-  return sha256(salt_of(event, piece).append(body));
+  return sha256(salt_of(event, piece), body);
 }
 
 bool erase_pieces(Event& event, const Path& path) {

@@ -309,31 +309,31 @@ bool has_index(std::string_view dot_path) {
          });
 }
 
-// The members of an op, in the order of their names.
+// Tells the members of an op to a sink, in the order of their names.
 class OpMembers {
  public:
   explicit OpMembers(const Op& op) : op_(op) {}
 
-  Map members() {
-    if (!op_.actor.empty()) add("actor", Value(op_.actor));
-    if (op_.verb == Verb::patch && !op_.add.empty()) add("add", List(op_.add));
-    if (op_.assert_) add("assert", Value(true));
-    if (op_.verb == Verb::incr && (op_.has_value || !(op_.value.is_nil() || op_.value == Value(1)))) {
-      add("by", op_.value);
-    }
-    if (op_.confidence) add("confidence", Value(name_of(*op_.confidence)));
-    if (!op_.entry.empty()) add("entry", Value(op_.entry));
-    if (op_.verb == Verb::copy || op_.verb == Verb::move) add("from", Value(pointer_from_path(op_.from)));
-    add("op", Value(verb_name()));
-    add("path", Value(path()));
-    if (op_.verb == Verb::patch && !op_.remove.empty()) add("remove", List(op_.remove));
-    if (op_.verb == Verb::patch && op_.reset) add("reset", List(*op_.reset));
-    if (op_.since) add("since", Value(*op_.since));
-    if (!op_.suggestion.empty()) add("suggestion", Value(op_.suggestion));
-    if (op_.to) add("to", Value(*op_.to));
-    if (op_.ttl_ms) add("ttl_ms", *op_.ttl_ms);
-    if (has_plain_value()) add("value", op_.value);
-    return std::move(members_);
+  template <class Sink>
+  void tell(Sink& sink) const {
+    const bool is_patch = op_.verb == Verb::patch;
+    if (!op_.actor.empty()) sink.text("actor", op_.actor);
+    if (is_patch && !op_.add.empty()) sink.list("add", op_.add);
+    if (op_.assert_) sink.flag("assert");
+    if (op_.verb == Verb::incr && (op_.has_value || !(op_.value.is_nil() || op_.value == Value(1))))
+      sink.value("by", op_.value);
+    if (op_.confidence) sink.text("confidence", name_of(*op_.confidence));
+    if (!op_.entry.empty()) sink.text("entry", op_.entry);
+    if (op_.verb == Verb::copy || op_.verb == Verb::move) sink.text("from", pointer_from_path(op_.from));
+    sink.text("op", verb_name());
+    has_pointers() ? sink.text("path", pointer()) : sink.text("path", op_.path);
+    if (is_patch && !op_.remove.empty()) sink.list("remove", op_.remove);
+    if (is_patch && op_.reset) sink.list("reset", *op_.reset);
+    if (op_.since) sink.version("since", *op_.since);
+    if (!op_.suggestion.empty()) sink.text("suggestion", op_.suggestion);
+    if (op_.to) sink.version("to", *op_.to);
+    if (op_.ttl_ms) sink.value("ttl_ms", *op_.ttl_ms);
+    if (has_plain_value()) sink.value("value", op_.value);
   }
 
  private:
@@ -354,14 +354,71 @@ class OpMembers {
            op_.verb == Verb::add_item || op_.verb == Verb::schema || op_.verb == Verb::fork ||
            op_.verb == Verb::merge || op_.verb == Verb::tag || op_.verb == Verb::retain;
   }
-  std::string path() const {
-    if (!has_pointers()) return op_.path;
-    return pointer_from_path(op_.path) + (op_.verb == Verb::add_item ? "/-" : "");
-  }
-  void add(std::string_view key, Value member) { members_.emplace_back(key, std::move(member)); }
+  std::string pointer() const { return pointer_from_path(op_.path) + (op_.verb == Verb::add_item ? "/-" : ""); }
 
   const Op& op_;
+};
+
+// Makes a map of the members.
+class MapSink {
+ public:
+  void text(std::string_view key, std::string_view text) { add(key, Value(text)); }
+  void flag(std::string_view key) { add(key, Value(true)); }
+  void version(std::string_view key, Version version) { add(key, Value(version)); }
+  void value(std::string_view key, const Value& value) { add(key, value); }
+  void list(std::string_view key, const std::vector<Value>& list) { add(key, Value(List(list))); }
+  Map take() { return std::move(members_); }
+
+ private:
+  void add(std::string_view key, Value member) { members_.emplace_back(key, std::move(member)); }
+
   Map members_;
+};
+
+// Counts them, for the head of a map.
+class CountSink {
+ public:
+  void text(std::string_view, std::string_view) { ++count_; }
+  void flag(std::string_view) { ++count_; }
+  void version(std::string_view, Version) { ++count_; }
+  void value(std::string_view, const Value&) { ++count_; }
+  void list(std::string_view, const std::vector<Value>&) { ++count_; }
+  std::size_t count() const { return count_; }
+
+ private:
+  std::size_t count_ = 0;
+};
+
+// Writes them, without making values of them.
+class PackSink {
+ public:
+  PackSink(PackWriter& out, ValueSink& values) : out_(out), values_(values) {}
+
+  void text(std::string_view key, std::string_view text) {
+    out_.text(key);
+    out_.text(text);
+  }
+  void flag(std::string_view key) {
+    out_.text(key);
+    out_.boolean(true);
+  }
+  void version(std::string_view key, Version version) {
+    out_.text(key);
+    out_.unsigned_integer(version);
+  }
+  void value(std::string_view key, const Value& value) {
+    out_.text(key);
+    values_.write(out_, value);
+  }
+  void list(std::string_view key, const std::vector<Value>& list) {
+    out_.text(key);
+    out_.array(list.size());
+    for (const Value& item : list) values_.write(out_, item);
+  }
+
+ private:
+  PackWriter& out_;
+  ValueSink& values_;
 };
 
 // What our own reader may have said about an op. Longer text is a stranger's, and must not grow every receipt and
@@ -433,6 +490,21 @@ std::string confidence_defect(const Value& name) {
   return fmt::format("unknown confidence {}; it is guess, inferred, stated, confirmed or verified", brief(name));
 }
 
-Value op_to_value(const Op& op) { return op.malformed ? Value(malformed_members(op)) : Value(OpMembers(op).members()); }
+Value op_to_value(const Op& op) {
+  if (op.malformed) return malformed_members(op);
+  MapSink members;
+  OpMembers(op).tell(members);
+  return members.take();
+}
+
+void write_op(PackWriter& out, const Op& op, ValueSink& values) {
+  if (op.malformed) return values.write(out, malformed_members(op));
+  const OpMembers members(op);
+  CountSink counted;
+  members.tell(counted);
+  out.map(counted.count());
+  PackSink written(out, values);
+  members.tell(written);
+}
 
 }  // namespace tafel::codec

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/base/result.hpp"
+#include "common/model/cell.hpp"
 #include "common/model/delta.hpp"
 
 namespace tafel::codec {
@@ -15,6 +16,8 @@ namespace tafel::codec {
 Op op_from_value(const Value& value);
 
 Value op_to_value(const Op& op);
+// The same, written at once; `values` writes it as a whole (exact or canonical).
+void write_op(PackWriter& out, const Op& op, ValueSink& values);
 
 // As op_from_value, for a map that op_to_value wrote: a malformed op is read back as it was. A failure when the map is
 // no op.

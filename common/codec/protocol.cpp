@@ -67,14 +67,14 @@ std::string encode_message(const Message& message) {
 }
 
 Result<Message> decode_message(std::string_view bytes, const DecodeLimits& limits) {
-  const auto value = decode(bytes, limits);
+  auto value = decode(bytes, limits);
   if (!value) return tl::unexpected(value.error());
   ItemReader in(*value, "a message", 3);
   Message message;
   message.type = in.text("type");
   if (message.type.size() > type_bytes_max) in.refuse("type", fmt::format("at most {} bytes", type_bytes_max));
   message.id = in.number("id");
-  message.body = in.item();
+  if (!in.failed()) message.body = std::move(value->get_if<List>()->back());
   return in.finish(std::move(message));
 }
 

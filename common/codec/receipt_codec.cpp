@@ -144,6 +144,51 @@ Value receipt_to_value(const Receipt& receipt) {
   return members;
 }
 
+void write_op_result(PackWriter& out, const OpResult& result) {
+  const auto value = [&out](std::string_view key, const Value& member) {
+    out.text(key);
+    write_exact(out, member);
+  };
+  out.map(1 + count_given({result.current.has_value(), result.error.has_value(), !result.held.empty(),
+                           !result.leaves.empty(), result.reason.has_value()}));
+  if (result.current) value("current", current_members(*result.current));
+  if (result.error) value("error", error_to_value(*result.error));
+  if (!result.held.empty()) value("held", list_of_texts(result.held));
+  if (!result.leaves.empty()) value("leaves", leaves_to_map(result.leaves));
+  out.text("outcome");
+  out.text(name_of(result.outcome));
+  if (!result.reason) return;
+  out.text("reason");
+  out.text(name_of(*result.reason));
+}
+
+std::string encode_receipt(const Receipt& receipt) {
+  std::string bytes;
+  PackWriter out(bytes);
+  const auto text = [&out](std::string_view key, std::string_view member) {
+    out.text(key);
+    out.text(member);
+  };
+  out.map(receipt.completeness ? 8 : 7);
+  text("board", receipt.board);
+  if (receipt.completeness) {
+    out.text("completeness");
+    write_exact(out, completeness_to_value(*receipt.completeness));
+  }
+  out.text("duplicate");
+  out.boolean(receipt.duplicate);
+  text("epoch", receipt.epoch);
+  out.text("error");
+  receipt.error ? write_exact(out, error_to_value(*receipt.error)) : out.nil();
+  text("id", receipt.id);
+  out.text("ops");
+  out.array(receipt.ops.size());
+  for (const OpResult& result : receipt.ops) write_op_result(out, result);
+  out.text("version");
+  out.unsigned_integer(receipt.version);
+  return bytes;
+}
+
 Result<ErrorInfo> error_from_value(const Value& value) {
   MemberReader in(value, "an error");
   ErrorInfo error;

@@ -111,6 +111,8 @@ struct SuggestionCell {
 };
 
 using Cell = std::variant<RegisterCell, CounterCell, ExtremumCell, ElementCell, EntryCell, SuggestionCell>;
+using CellPointer = std::shared_ptr<const Cell>;  // null: there is no such cell
+inline std::optional<Cell> copy_of(const CellPointer& cell) { return cell ? std::optional(*cell) : std::nullopt; }
 
 std::string_view name_of(SuggestionCell::Act act);
 

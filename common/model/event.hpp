@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Event {
   Sum128 digest;           // of the state after this event
   Sha256 hash{};           // the chain: covers all of the above, each piece by its hash
 };
+
+using EventPointer = std::shared_ptr<const Event>;
 
 // The newest version of a board.
 struct Head {

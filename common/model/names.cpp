@@ -44,6 +44,21 @@ Result<std::vector<std::string>> split_dots(std::string_view text) {
   return segments;
 }
 
+// The key of a path as most are written, without escapes and defects; nullopt where one must look closer.
+std::optional<std::string> key_of_plain(std::string_view text) {
+  if (text.empty() || text.front() == '.' || text.back() == '.') return std::nullopt;
+  std::string key(text);
+  std::size_t segments = 1;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (key[i] == '\\') return std::nullopt;
+    if (key[i] != '.') continue;
+    if (key[i - 1] == separator || ++segments > limits::path_segments_max) return std::nullopt;
+    key[i] = separator;
+  }
+  if (!is_utf8(text) || has_control_character(text)) return std::nullopt;
+  return key;
+}
+
 // Goes back to the last `**` only, which suffices: time is at most parts times segments.
 bool match(const std::vector<std::string>& parts, const std::vector<std::string>& segments) {
   std::size_t part = 0;
@@ -97,6 +112,7 @@ Result<Path> Path::parse(std::string_view text) {
     return fail(Fault::bad_bytes,
                 fmt::format("a path of {} bytes; at most {} are allowed", text.size(), limits::path_bytes_max));
   }
+  if (auto key = key_of_plain(text)) return Path(std::move(*key));
   auto segments = split_dots(text);
   if (!segments) return tl::unexpected(segments.error());
   return from_segments(*segments);

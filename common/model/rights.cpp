@@ -44,16 +44,27 @@ Right right_of(Verb verb) {
   return Right::set;
 }
 
+Rights::Rights(std::vector<Grant> grants) : grants_(std::make_shared<const std::vector<Grant>>(std::move(grants))) {
+  for (const Grant& grant : *grants_) {
+    if (grant.paths.matches_everything()) everywhere_ |= grant.rights;
+  }
+}
+
 Rights Rights::everything() {
-  Grant all{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest};
-  return Rights({std::move(all)});
+  static const Rights all(
+      std::vector<Grant>{{*Pattern::for_boards("**"), *Pattern::for_paths("**"), ~0U, confidence_highest}});
+  return all;
 }
 
 std::optional<Confidence> Rights::cap(const Path& path, Right right) const {
   std::optional<Confidence> best;
-  const auto segments = path.segments();
-  for (const Grant& grant : grants_) {
-    if (!grant.allows(right) || (best && *best >= grant.cap) || !grant.paths.matches(segments)) continue;
+  std::vector<std::string> segments;  // split when the first pattern asks for them
+  for (const Grant& grant : *grants_) {
+    if (!grant.allows(right) || (best && *best >= grant.cap)) continue;
+    if (!grant.paths.matches_everything()) {
+      if (segments.empty()) segments = path.segments();
+      if (!grant.paths.matches(segments)) continue;
+    }
     best = grant.cap;
   }
   return best;
@@ -63,11 +74,6 @@ Rights Rights::under(std::shared_ptr<const Schema> schema) const {
   Rights rights = *this;
   rights.schema_ = std::move(schema);
   return rights;
-}
-
-bool Rights::has_everywhere(Right right) const {
-  return std::any_of(grants_.begin(), grants_.end(),
-                     [&](const Grant& grant) { return grant.allows(right) && grant.paths.matches_everything(); });
 }
 
 bool Rights::needs_schema() const {
@@ -95,7 +101,7 @@ bool Rights::may_read_everything() const {
 }
 
 bool Rights::may_read_anything() const {
-  return std::any_of(grants_.begin(), grants_.end(), [](const Grant& grant) { return grant.allows(Right::read); });
+  return std::any_of(grants_->begin(), grants_->end(), [](const Grant& grant) { return grant.allows(Right::read); });
 }
 
 void RoleTable::add_role(const std::string& role, std::vector<Grant> grants) {

@@ -59,7 +59,7 @@ class Rights {
  public:
   static Rights everything();
 
-  explicit Rights(std::vector<Grant> grants) : grants_(std::move(grants)) {}
+  explicit Rights(std::vector<Grant> grants);
 
   // The same on a board whose schema makes some fields personal or secret.
   Rights under(std::shared_ptr<const Schema> schema) const;
@@ -74,9 +74,10 @@ class Rights {
   std::optional<Confidence> cap(const Path& path, Right right) const;
 
  private:
-  bool has_everywhere(Right right) const;
+  bool has_everywhere(Right right) const { return (everywhere_ & (1U << static_cast<unsigned>(right))) != 0; }
 
-  std::vector<Grant> grants_;
+  std::shared_ptr<const std::vector<Grant>> grants_;
+  std::uint32_t everywhere_ = 0;          // bit per Right that is granted on all paths
   std::shared_ptr<const Schema> schema_;  // null: nothing is personal or secret
 };
 

@@ -27,6 +27,7 @@ Change gone(CellKey key);
 Change expiring(Change change, TimeMs at);  // a register or an element
 
 bool is_same(const std::optional<Cell>& left, const std::optional<Cell>& right);
+inline bool is_same(const CellPointer& left, const std::optional<Cell>& right) { return is_same(copy_of(left), right); }
 
 class NaiveHistory {
  public:

@@ -21,7 +21,7 @@ class ErasureTest : public ::testing::Test {
 
   void erase(const std::string& board, const Path& path) {
     const auto batch = must(store_->begin());
-    const Event event = must(batch->append(
+    const Event event = *must(batch->append(
         testing::delta_for(board), testing::judgement_of({{field_key(path), std::nullopt}}), testing::stamp_at(5000)));
     must(batch->note_erasure({0, board, path, event.version, "officer", 5000}));
     must(batch->commit());
@@ -39,7 +39,7 @@ class ErasureTest : public ::testing::Test {
         must(batch->expire(now, 100, [](const std::string&, conflict::Judgement&, TimeMs) { return Result<void>(); }));
     must(batch->commit());
     std::size_t changes = 0;
-    for (const Event& event : events) changes += event.changes.size();
+    for (const EventPointer& event : events) changes += event->changes.size();
     return changes;
   }
 };

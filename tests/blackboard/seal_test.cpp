@@ -21,7 +21,7 @@ using testing::stamp_at;
 Event sealed(const Head& head, std::vector<Change> changes, TimeMs now = 100) {
   const auto judgement = judgement_of(std::move(changes), head.version);
   const Placed placed{std::vector<CellBefore>(judgement.changes.size()), {}};
-  return seal("acme/trip", head, delta_for("acme/trip", "delta-1"), judgement, stamp_at(now), placed);
+  return seal("acme/trip", head, delta_for("acme/trip", "delta-1"), judgement, stamp_at(now), placed).event;
 }
 
 TEST(Seal, TheFirstEventFollowsTheEmptyBoard) {
@@ -56,7 +56,7 @@ TEST(Seal, DigestIsThatOfTheStateAfterwards) {
       const Cell* cell = board.find(change.key);
       placed.cells.push_back({cell != nullptr ? digest_of(change.key, *cell) : Sum128{}, 0, 0});
     }
-    const Event event = seal("b", head, delta_for("b"), judgement, stamp_at(1), placed);
+    const Event event = seal("b", head, delta_for("b"), judgement, stamp_at(1), placed).event;
     board.apply(event.version, changes);
     head = head_after(head, event);
     EXPECT_EQ(event.digest, board.digest()) << "version " << event.version;
@@ -119,26 +119,26 @@ TEST(Seal, AReceiptIsRemadeFromTheEvent) {
 TEST(FieldAfter, CountsTheElementsOfASet) {
   const Change first = add_element("s", "x", 1);
   const Change second = add_element("s", "y", 2);
-  FieldInfo info = field_after({}, std::nullopt, first, 1);
-  info = field_after(info, std::nullopt, second, 2);
+  FieldInfo info = field_after({}, nullptr, first, 1);
+  info = field_after(info, nullptr, second, 2);
   EXPECT_EQ(info.kind, Kind::set);
   EXPECT_EQ(info.parts, 2U);
   EXPECT_EQ(info.changed, 2U);
-  info = field_after(info, first.image, gone(first.key), 3);
+  info = field_after(info, &*first.image, gone(first.key), 3);
   EXPECT_EQ(info.parts, 1U);
   EXPECT_EQ(info.kind, Kind::set);
 }
 
 TEST(FieldAfter, ReplacingACellCountsItOnce) {
   const Change first = set_leaf("a", 1, 1);
-  const FieldInfo info = field_after(field_after({}, std::nullopt, first, 1), first.image, set_leaf("a", 2, 2), 2);
+  const FieldInfo info = field_after(field_after({}, nullptr, first, 1), &*first.image, set_leaf("a", 2, 2), 2);
   EXPECT_EQ(info.parts, 1U);
   EXPECT_EQ(info.lasting, 1U);
 }
 
 TEST(FieldAfter, AnEmptyFieldIsATombstoneThatKnowsItsVersion) {
   const Change change = set_leaf("a", 1, 1);
-  const FieldInfo info = field_after(field_after({}, std::nullopt, change, 1), change.image, gone(change.key), 5);
+  const FieldInfo info = field_after(field_after({}, nullptr, change, 1), &*change.image, gone(change.key), 5);
   EXPECT_EQ(info.kind, std::nullopt);
   EXPECT_EQ(info.parts, 0U);
   EXPECT_EQ(info.changed, 5U);
@@ -147,14 +147,14 @@ TEST(FieldAfter, AnEmptyFieldIsATombstoneThatKnowsItsVersion) {
 TEST(FieldAfter, WhatMayExpireDoesNotLast) {
   Change change = set_leaf("a", 1, 1);
   std::get<RegisterCell>(*change.image).siblings[0].dot.expires = 1000;
-  const FieldInfo info = field_after({}, std::nullopt, change, 1);
+  const FieldInfo info = field_after({}, nullptr, change, 1);
   EXPECT_EQ(info.parts, 1U);
   EXPECT_EQ(info.lasting, 0U);
 }
 
 TEST(FieldAfter, ASuggestionLeavesTheFieldAsItIs) {
-  const FieldInfo before = field_after({}, std::nullopt, set_leaf("a", 1, 1), 1);
-  const FieldInfo after = field_after(before, std::nullopt, hold("a", 2, 2), 2);
+  const FieldInfo before = field_after({}, nullptr, set_leaf("a", 1, 1), 1);
+  const FieldInfo after = field_after(before, nullptr, hold("a", 2, 2), 2);
   EXPECT_EQ(after.changed, 1U);
   EXPECT_EQ(after.parts, 1U);
 }

@@ -75,9 +75,9 @@ class OpenStore {
   Event commit(const std::string& board, const std::vector<Change>& changes, const std::string& id = {},
                TimeMs now = 1000) {
     const auto batch = must(store_->begin());
-    Event event = must(batch->append(delta_for(board, id), judgement_of(changes), stamp_at(now)));
+    const EventPointer event = must(batch->append(delta_for(board, id), judgement_of(changes), stamp_at(now)));
     must(batch->commit());
-    return event;
+    return *event;
   }
   Head head(const std::string& board) { return must(must(store_->snapshot())->head(board)).value(); }
   blackboard::Board load(const std::string& board, std::optional<Version> version = {},

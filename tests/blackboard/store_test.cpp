@@ -73,7 +73,7 @@ TYPED_TEST(StoreTest, ABatchSeesWhatItHasAppended) {
   must(batch->append(delta_for("board"), judgement_of({set_leaf("a", 1, 1)}), stamp_at(1)));
   EXPECT_EQ(must(batch->head("board")).version, 1U);
   EXPECT_TRUE(testing::is_same(batch->view("board").cell(leaf_key(path_of("a"))), set_leaf("a", 1, 1).image));
-  const Event second = must(batch->append(delta_for("board"), judgement_of({set_leaf("a", 2, 2)}), stamp_at(1)));
+  const Event second = *must(batch->append(delta_for("board"), judgement_of({set_leaf("a", 2, 2)}), stamp_at(1)));
   EXPECT_EQ(second.changes[0].previous, 1U);
   EXPECT_TRUE(testing::is_same(batch->view("board").cell_as_of(leaf_key(path_of("a")), 1), set_leaf("a", 1, 1).image));
   must(batch->commit());

@@ -77,7 +77,7 @@ TEST_F(VerifyTest, AnUnknownBoardIsSound) {
 }
 
 TEST_F(VerifyTest, FindsAnAlteredLeaf) {
-  alter_field("a", [](FieldRecord& record) { record.leaf.image = encode_image(set_leaf("a", 7, 2).image); });
+  alter_field("a", [](FieldRecord& record) { record.leaf.set_image(encode_image(set_leaf("a", 7, 2).image)); });
   EXPECT_EQ(defects(), Defects{"the leaf of field a does not fit the log"});
 }
 

@@ -91,7 +91,7 @@ TEST(View, AVisitorCanStop) {
   int visited = 0;
   batch->view("board").fields_below(path_of("a"), [&](const Path&, const FieldInfo&) { return ++visited < 1; });
   batch->view("board").parts(path_of("s"), Part::element,
-                             [&](const CellKey&, const std::optional<Cell>&, Version) { return ++visited < 1; });
+                             [&](const CellKey&, const CellPointer&, Version) { return ++visited < 1; });
   EXPECT_EQ(visited, 2);
 }
 
@@ -111,7 +111,7 @@ TEST(View, PartsComeInTheOrderOfTheirIdsWithTombstones) {
                                          {gone(second)}});
   std::vector<std::string> found;
   batch->view("board").parts(
-      path_of("log"), Part::entry, [&](const CellKey& key, const std::optional<Cell>& now, Version changed) {
+      path_of("log"), Part::entry, [&](const CellKey& key, const CellPointer& now, Version changed) {
         found.push_back(mark_text(mark_from_id(key.id)) + (now ? "" : " gone") + " at " + std::to_string(changed));
         return true;
       });

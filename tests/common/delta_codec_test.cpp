@@ -5,6 +5,7 @@
 
 #include "common/base/limits.hpp"
 #include "common/codec/msgpack.hpp"
+#include "common/codec/op_codec.hpp"
 #include "tests/common/cells.hpp"
 #include "tests/common/support.hpp"
 
@@ -506,6 +507,22 @@ TEST(DeltaToValue, IsReadBackAsTheSameDelta) {
         FAIL() << to_json(value);
       }
     }
+  }
+}
+
+TEST(DeltaToValue, IsWhatThePayloadHashIsOf) {
+  RandomDeltas random(5);
+  for (int i = 0; i < 500; ++i) {
+    Delta delta = random.delta();
+    for (const Op& op : delta.ops) {
+      std::string written;
+      PackWriter out(written);
+      ExactSink values;
+      write_op(out, op, values);
+      EXPECT_EQ(written, encode(op_to_value(op)));
+    }
+    delta.id.clear();  // the payload is everything but the id
+    EXPECT_EQ(payload_hash(delta), sha256(canonical(delta_to_value(delta)))) << to_json(delta_to_value(delta));
   }
 }
 

@@ -147,6 +147,21 @@ TEST(ReceiptCodec, AlwaysHasItsSevenMembers) {
             R"({"board":"","duplicate":false,"epoch":"","error":null,"id":"","ops":[],"version":0})");
 }
 
+TEST(ReceiptCodec, WritesTheBytesOfItsMap) {
+  Receipt receipt = test::sample_receipt();
+  EXPECT_EQ(encode_receipt(receipt), encode(receipt_to_value(receipt)));
+  for (const OpResult& result : receipt.ops) {
+    std::string bytes;
+    PackWriter out(bytes);
+    write_op_result(out, result);
+    EXPECT_EQ(bytes, encode(op_result_to_value(result)));
+  }
+  receipt.ops.clear();
+  receipt.error = test::error(ErrorCode::stale, "再读一遍");
+  receipt.completeness = Completeness{0.75, {{*Path::parse("国家"), "意向国家"}}};
+  EXPECT_EQ(encode_receipt(receipt), encode(receipt_to_value(receipt)));
+}
+
 TEST(ReceiptCodec, KeepsAnError) {
   ErrorInfo error = test::error(ErrorCode::stale, "read again");
   error.op = 2;

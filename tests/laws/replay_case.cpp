@@ -29,10 +29,8 @@ class TrimmedView final : public conflict::BoardView {
   std::optional<FieldInfo> field(const Path& path) const override { return view_.field(path); }
   void fields_below(const Path& path, const FieldVisitor& visit) const override { view_.fields_below(path, visit); }
   void all_fields(const FieldVisitor& visit) const override { view_.all_fields(visit); }
-  std::optional<Cell> cell(const CellKey& key) const override { return view_.cell(key); }
-  std::optional<Cell> cell_as_of(const CellKey& key, Version version) const override {
-    return view_.cell_as_of(key, version);
-  }
+  CellPointer cell(const CellKey& key) const override { return view_.cell(key); }
+  CellPointer cell_as_of(const CellKey& key, Version version) const override { return view_.cell_as_of(key, version); }
   std::optional<conflict::CellChange> change_at(const CellKey& key, Version version) const override {
     return view_.change_at(key, version);
   }
