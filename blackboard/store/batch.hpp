@@ -31,6 +31,7 @@ class StoreBatch final : public Batch {
   Result<std::optional<Origin>> origin(const std::string& board) override;
   Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) override;
   Result<std::vector<std::string>> forks_of(const std::string& board) override;
+  Result<std::optional<TimeMs>> next_expiry() override;
   Result<std::vector<Event>> expire(TimeMs now, std::size_t count, const Prepare& prepare) override;
   Result<Event> append(const Delta& delta, const conflict::Judgement& judgement, const conflict::Stamp& stamp) override;
   Result<void> remember(const Delta& delta, const std::string& actor, const Receipt& receipt, TimeMs now) override;

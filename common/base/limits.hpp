@@ -130,6 +130,13 @@ inline constexpr std::size_t store_kept_events_max = 64;  // so many where their
 inline constexpr std::size_t store_kept_events_bytes = 8 * 1024 * 1024;  // which is up to so much together
 inline constexpr int receipts_dropped_max = 4;                           // expired receipts dropped with each new one
 
+// Journal
+inline constexpr std::size_t journal_bytes = 64 * 1024 * 1024;        // of its file
+inline constexpr std::int64_t write_back_ms = 50;                     // a commit stays in the journal alone so long
+inline constexpr std::size_t write_back_bytes = 4 * 1024 * 1024;      // or up to so much
+inline constexpr std::size_t unwritten_bytes_max = 16 * 1024 * 1024;  // in memory until then; a larger commit passes by
+inline constexpr int journal_reads_max = 8;                           // tries of a reader beside a server
+
 // Backup
 inline constexpr std::size_t copy_batch_bytes = 64 * 1024 * 1024;      // written in one transaction of a copy
 inline constexpr std::uint64_t copy_progress_records = 16 * 1024;      // between two words of progress
@@ -141,8 +148,8 @@ inline constexpr std::size_t import_erasures_max = 1'000'000;            // of o
 inline constexpr std::size_t deep_defects_max = 100;                     // told by `verify --deep`; it stops there
 inline constexpr std::size_t import_undo_records = 4'096;                // removed in one transaction
 inline constexpr std::size_t ledger_line_bytes_max = 16 * 1024;          // one line of a ledger of erasures
-inline constexpr std::int64_t ledger_ahead_ms_max = 86'400'000;          // how far beyond now an erasure of a ledger may be
-inline constexpr std::int64_t time_max_ms = 253'402'300'799'999;         // of what is imported: the end of the year 9999
+inline constexpr std::int64_t ledger_ahead_ms_max = 86'400'000;   // how far beyond now an erasure of a ledger may be
+inline constexpr std::int64_t time_max_ms = 253'402'300'799'999;  // of what is imported: the end of the year 9999
 
 // Clients
 inline constexpr std::size_t outbox_bytes_max = 256 * 1024 * 1024;  // deltas without a receipt, encoded
