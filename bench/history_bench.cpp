@@ -19,7 +19,7 @@
 
 #include "bench/history_questions.hpp"
 #include "bench/load/options.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/disk.hpp"
 #include "common/base/random.hpp"
 
 namespace tafel::bench {
@@ -50,7 +50,7 @@ struct Place {
   Result<void> open(const std::filesystem::path& directory) {
     store::LmdbOptions options;
     options.directory = directory;
-    auto kv = store::open_lmdb(options);
+    auto kv = store::open_disk(options, random);
     if (!kv) return tl::unexpected(kv.error());
     auto opened = store::Store::open(std::make_unique<CountingKv>(std::move(*kv), look_ups), random);
     if (!opened) return tl::unexpected(opened.error());

@@ -19,7 +19,7 @@
 
 #include "agents_sdk/embedded/embedded.hpp"
 #include "bench/load/options.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/store.hpp"
 #include "common/base/random.hpp"
 #include "common/codec/delta_codec.hpp"
@@ -135,7 +135,7 @@ Result<std::uint64_t> bytes_in(store::Kv& kv, store::Table table) {
 Result<Holding> holding(const std::filesystem::path& data) {
   store::LmdbOptions options;
   options.directory = data;
-  auto kv = store::open_lmdb(options);
+  auto kv = store::open_disk_reader(options);
   if (!kv) return tl::unexpected(kv.error());
   Holding held;
   for (const store::Table table : {store::Table::receipts, store::Table::receipt_queue}) {

@@ -153,11 +153,11 @@ Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire(TimeMs now) {
 
 Result<std::vector<std::shared_ptr<const Event>>> Pipeline::expire_now(TimeMs now) {
   std::vector<std::shared_ptr<const Event>> expired;
-  const auto next = store_.next_expiry();
-  if (!next) return tl::unexpected(next.error());
-  if (!*next || **next > now) return expired;
   auto transaction = store_.begin();
   if (!transaction) return tl::unexpected(transaction.error());
+  const auto next = (*transaction)->next_expiry();
+  if (!next) return tl::unexpected(next.error());
+  if (!*next || **next > now) return expired;
   Run run{**transaction, store_.epoch(), now, {}, false};
   auto events = (*transaction)
                     ->expire(now, limits::expiry_cells_max,
@@ -193,7 +193,7 @@ Result<bool> Pipeline::scrub_once() {
 Receipt Pipeline::refusal_of(const Submission& submission, const Failure& failure) {
   Receipt receipt = blank_receipt(submission, store_.epoch(), 0);
   receipt.error = storage_error(failure);
-  if (auto snapshot = store_.snapshot()) {
+  if (auto snapshot = store_.writer_snapshot()) {
     if (const auto head = (*snapshot)->head(submission.delta.board); head && *head) receipt.version = (**head).version;
   }
   return receipt;

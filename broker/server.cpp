@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "blackboard/store/backup.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/erasure_ledger.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "broker/endpoints.hpp"
 #include "broker/erasure_replay.hpp"
@@ -148,7 +148,7 @@ Result<void> RunningServer::open_store(bool renews_epoch) {
   store::LmdbOptions disk;
   disk.directory = options_.data;
   disk.quota_bytes = options_.quota_bytes;
-  auto kv = store::open_lmdb(disk);
+  auto kv = store::open_disk(disk, random_);
   if (!kv) return tl::unexpected(kv.error());
   if (renews_epoch) {
     if (auto renewed = store::renew_epoch(**kv, random_); !renewed) return renewed;

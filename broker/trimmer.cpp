@@ -83,7 +83,7 @@ Result<bool> Trimmer::step(TimeMs now) {
 }
 
 Result<bool> Trimmer::find_work(TimeMs now) {
-  const auto snapshot = store_.snapshot();
+  const auto snapshot = store_.writer_snapshot();
   if (!snapshot) return tl::unexpected(snapshot.error());
   const auto boards = (*snapshot)->boards(after_, limits::retention_boards_max);
   if (!boards) return tl::unexpected(boards.error());

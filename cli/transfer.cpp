@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/export.hpp"
 #include "blackboard/store/import.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "broker/schemas.hpp"
 #include "cli/arguments.hpp"
@@ -33,7 +33,7 @@ Result<Exit> run_export(const Arguments& arguments, Output& output) {
     options.boards.push_back(std::move(*board));
   }
   if (!arguments.has("all")) options.schema_of = schema_of;
-  const auto kv = as_failure_of_a_store(store::open_lmdb_reader(disk));
+  const auto kv = as_failure_of_a_store(store::open_disk_reader(disk));
   if (!kv) return tl::unexpected(kv.error());
   const auto read = as_failure_of_a_store((*kv)->read());
   if (!read) return tl::unexpected(read.error());
@@ -73,9 +73,9 @@ Result<Exit> run_import(const Arguments& arguments, Output& output) {
   if (!reader) return tl::unexpected(reader.error());
   store::LmdbOptions disk;
   disk.directory = *arguments.positional(0);
-  const auto kv = as_failure_of_a_store(store::open_lmdb(disk));
-  if (!kv) return tl::unexpected(kv.error());
   SystemRandom random;
+  const auto kv = as_failure_of_a_store(store::open_disk(disk, random));
+  if (!kv) return tl::unexpected(kv.error());
   SystemClock clock;
   const auto epoch = as_failure_of_a_store(store::prepare_store(**kv, random));
   if (!epoch) return tl::unexpected(epoch.error());

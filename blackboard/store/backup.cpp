@@ -7,10 +7,10 @@
 #include <limits>
 
 #include "blackboard/store/data_directory.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/durable_files.hpp"
 #include "blackboard/store/erasure_ledger.hpp"
 #include "blackboard/store/lmdb_file.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "common/base/limits.hpp"
 
@@ -85,7 +85,7 @@ bool lies_within(const fs::path& path, const fs::path& directory) {
 // Does what erasures and deletions have left to do, so that a copy holds nothing of it. Not without need: opening a
 // backup to write takes a new epoch.
 Result<void> end_erasures(const LmdbOptions& disk, Random& random) {
-  auto kv = open_lmdb(disk);
+  auto kv = open_disk(disk, random);
   if (!kv) return tl::unexpected(kv.error());
   const auto store = Store::open(std::move(*kv), random);
   if (!store) return tl::unexpected(store.error());
@@ -101,7 +101,7 @@ Result<void> end_erasures(const LmdbOptions& disk, Random& random) {
 
 // Whether an erasure has anything left to do.
 Result<bool> has_pending(const LmdbOptions& disk) {
-  const auto kv = open_lmdb_reader(disk);
+  const auto kv = open_disk_reader(disk);
   if (!kv) return tl::unexpected(kv.error());
   const auto read = (*kv)->read();
   if (!read) return tl::unexpected(read.error());
@@ -124,7 +124,7 @@ Result<BackupReport> back_up(const fs::path& source, const fs::path& given, cons
     return fail(Fault::refused, fmt::format("{} exists: a backup goes to a new directory", destination.string()));
   LmdbOptions options;
   options.directory = source;
-  const auto kv = open_lmdb_reader(options);
+  const auto kv = open_disk_reader(options);
   if (!kv) return tl::unexpected(kv.error());
   const fs::path partial = destination.string() + ".partial";
   const auto directory = DataDirectory::open(partial);
@@ -178,7 +178,7 @@ Result<CompactReport> compact(const fs::path& path, Random& random, const CopyPr
   if (auto checked = check_lmdb_file(directory->store() / "data.mdb", walk_all); !checked)
     return tl::unexpected(checked.error());
   const auto replaced = directory->replace_store([&](const fs::path& empty) -> Result<void> {
-    const auto kv = open_lmdb_reader(options);
+    const auto kv = open_disk_reader(options);
     if (!kv) return tl::unexpected(kv.error());
     const auto read = (*kv)->read();
     if (!read) return tl::unexpected(read.error());

@@ -154,6 +154,8 @@ Result<std::vector<std::string>> StoreBatch::forks_of(const std::string& board) 
   return forks;
 }
 
+Result<std::optional<TimeMs>> StoreBatch::next_expiry() { return kept(next_due(*kv_)); }
+
 Result<std::vector<EventPointer>> StoreBatch::expire(TimeMs now, std::size_t count, const Prepare& prepare) {
   kv_->use_reserve(true);
   auto due = kept(take_due(*kv_, now, count));

@@ -40,6 +40,7 @@ class StoreBatch final : public Batch {
   Result<std::optional<Origin>> origin(const std::string& board) override;
   Result<std::vector<Path>> own_fields(const std::string& board, std::size_t count) override;
   Result<std::vector<std::string>> forks_of(const std::string& board) override;
+  Result<std::optional<TimeMs>> next_expiry() override;
   Result<std::vector<EventPointer>> expire(TimeMs now, std::size_t count, const Prepare& prepare) override;
   Result<EventPointer> append(const Delta& delta, const conflict::Judgement& judgement,
                               const conflict::Stamp& stamp) override;

@@ -1,9 +1,8 @@
 #include "blackboard/store/copy.hpp"
 
-#include <fmt/format.h>
-
 #include <map>
 
+#include "blackboard/store/format.hpp"
 #include "blackboard/store/layout.hpp"
 #include "blackboard/store/record.hpp"
 #include "common/base/limits.hpp"
@@ -16,6 +15,7 @@ class Copying {
   Copying(KvRead& from, KvAppend& to, const CopyProgress& progress) : from_(from), to_(to), progress_(progress) {}
 
   Result<CopyCounts> run(CopyKind kind) {
+    if (const auto known = has_format(from_); !known) return tl::unexpected(known.error());
     if (auto copied = copy_meta(kind); !copied) return tl::unexpected(copied.error());
     for (std::size_t table = 1; table < table_count; ++table) {
       if (auto copied = copy_table(static_cast<Table>(table)); !copied) return tl::unexpected(copied.error());
@@ -33,22 +33,15 @@ class Copying {
       return {};
     });
     if (!read) return read;
-    if (auto checked = check_format(records); !checked) return checked;
+    if (!records.contains(std::string(meta_format)))
+      return bad_record(Table::meta, meta_format, "the format version is missing");
+    records.erase(std::string(meta_journal));  // what is read holds all of it, and a copy has none before it
     if (kind == CopyKind::backup)
       records[std::string(meta_copied)] = close_record(Table::meta, meta_copied, encode_number(1));
     for (const auto& [key, record] : records) {
       if (auto put = append(Table::meta, key, record); !put) return put;
     }
     return {};
-  }
-
-  static Result<void> check_format(const std::map<std::string, std::string>& records) {
-    const auto record = records.find(std::string(meta_format));
-    if (record == records.end()) return bad_record(Table::meta, meta_format, "the format version is missing");
-    const auto version = decode_number(*open_record(Table::meta, meta_format, record->second));
-    if (version == format_version) return {};
-    return fail(Fault::bad_bytes, fmt::format("the store has format version {}; this program reads version {}",
-                                              version.value_or(0), format_version));
   }
 
   Result<void> copy_table(Table table) {

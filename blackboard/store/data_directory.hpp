@@ -2,7 +2,7 @@
 // another one, so that a crash at any moment leaves a whole one (or none, where there was none).
 //
 //   <directory>/lock        held with flock for life; holds the process id, for people
-//   <directory>/store/      the store
+//   <directory>/store/      the store; all that belongs to it lies in it
 //   <directory>/store.new/  a store that is being made; a leftover is removed
 //   <directory>/store.old/  a store that has been replaced; when `store` is not there, `store.new` is whole
 #pragma once

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "blackboard/store/board_reader.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/erasures.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
 #include "blackboard/store/record.hpp"
 #include "blackboard/store/verify.hpp"
 #include "common/base/bytes.hpp"
@@ -387,10 +387,11 @@ Result<DeepReport> verify_deep(const std::filesystem::path& directory, const Dee
   LmdbOptions options;
   options.directory = directory;
   options.walk_bytes_max = 0;  // has been done
-  const auto kv = open_lmdb_reader(options);
+  const auto kv = open_disk_reader(options);
   if (!kv && kv.error().fault == Fault::bad_bytes) return damaged(kv.error());
   if (!kv) return tl::unexpected(kv.error());
   const auto read = (*kv)->read();
+  if (!read && read.error().fault == Fault::bad_bytes) return damaged(read.error());
   if (!read) return tl::unexpected(read.error());
   auto report = verify_deep(**read, progress);
   if (report) report->pages_walked = *walked;

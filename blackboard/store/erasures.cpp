@@ -177,6 +177,7 @@ Result<bool> scrub(KvWrite& kv, EventLog& log, std::size_t count) {
   }
   if (auto put = put_erasure(kv, *first, *record); !put) return tl::unexpected(put.error());
   if (record->is_done) {
+    kv.leave_no_trace();  // what was erased stands in older writes too
     const auto put = put_record(kv, Table::meta, meta_scrubbed, encode_number(*first + 1));
     if (!put) return tl::unexpected(put.error());
   }

@@ -56,6 +56,37 @@ tl::unexpected<Failure> located(const std::filesystem::path& file, const Failure
   return fail(failure.fault, fmt::format("{}: {}", file.string(), failure.message));
 }
 
+Result<void> check_file_head(const FileReader& reader, std::string_view id) {
+  const auto head = reader.read(0, std::min<std::uint64_t>(reader.size(), Journal::block_bytes));
+  if (!head) return tl::unexpected(head.error());
+  std::string expected = file_head(id, reader.size());
+  expected.resize(std::max(head->size(), expected.size()), '\0');
+  if (*head == expected) return {};
+  return fail(Fault::bad_bytes, "this is not the journal of the store beside it");
+}
+
+// Shows each whole record behind `covered`, in the order of the file. Where the oldest one begins is not written
+// anywhere, which would be one more flush: so every block is looked at.
+using VisitWhole =
+    std::function<void(std::uint64_t sequence, std::uint64_t offset, std::uint64_t end, std::string payload)>;
+Result<void> visit_whole_records(const FileReader& reader, std::string_view id, std::uint64_t covered,
+                                 const VisitWhole& visit) {
+  for (std::uint64_t offset = Journal::block_bytes; offset < reader.size();) {
+    const auto head = reader.read(offset, head_bytes);
+    if (!head) return tl::unexpected(head.error());
+    const std::uint64_t size = get_be32(std::string_view(*head).substr(4));
+    const std::uint64_t sequence = get_be64(std::string_view(*head).substr(8));
+    const std::uint64_t end = offset + in_blocks(head_bytes + size);
+    const bool may_be_one = head->starts_with(record_magic) && sequence > covered && end <= reader.size();
+    auto payload = may_be_one ? reader.read(offset + head_bytes, size) : Result<std::string>("");
+    if (!payload) return tl::unexpected(payload.error());
+    const bool is_whole = may_be_one && record_head(id, sequence, *payload) == *head;
+    if (is_whole) visit(sequence, offset, end, std::move(*payload));
+    offset = is_whole ? end : offset + Journal::block_bytes;
+  }
+  return {};
+}
+
 }  // namespace
 
 void Journal::FreeAligned::operator()(char* memory) const { std::free(memory); }
@@ -97,10 +128,7 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file
   const auto reader = FileReader::open(file);
   if (!reader) return tl::unexpected(reader.error());
   const std::uint64_t bytes = reader->size();
-  const auto head = reader->read(0, std::min<std::uint64_t>(bytes, block_bytes));
-  if (!head) return located(file, head.error());
-  if (*head != std::string(file_head(id, bytes)).append(head->size() < 40 ? 0 : head->size() - 40, '\0'))
-    return fail(Fault::bad_bytes, fmt::format("{} is not the journal of this store", file.string()));
+  if (auto checked = check_file_head(*reader, id); !checked) return located(file, checked.error());
   constexpr int flags = O_WRONLY | O_DSYNC | O_CLOEXEC;
   int descriptor = ::open(file.c_str(), flags | O_DIRECT);
   if (descriptor < 0 && errno == EINVAL) descriptor = ::open(file.c_str(), flags);  // a file system without that
@@ -112,29 +140,13 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file
 
 Journal::~Journal() { ::close(descriptor_); }
 
-// Where the oldest one begins is not written anywhere, which would be one more flush: so every block is looked at.
 Result<void> Journal::find_records(const FileReader& reader) {
   std::map<std::uint64_t, Place> found;
-  for (std::uint64_t offset = block_bytes; offset < bytes_;) {
-    const auto head = reader.read(offset, head_bytes);
-    if (!head) return located(file_, head.error());
-    const std::uint64_t size = get_be32(std::string_view(*head).substr(4));
-    const std::uint64_t sequence = get_be64(std::string_view(*head).substr(8));
-    const std::uint64_t end = offset + in_blocks(head_bytes + size);
-    const bool may_be_one = head->starts_with(record_magic) && sequence > last_ && end <= bytes_;
-    if (!may_be_one) {
-      offset += block_bytes;
-      continue;
-    }
-    const auto payload = reader.read(offset + head_bytes, size);
-    if (!payload) return located(file_, payload.error());
-    if (record_head(id_, sequence, *payload) != *head) {
-      offset += block_bytes;
-      continue;
-    }
-    found.emplace(sequence, Place{sequence, offset, end});
-    offset = end;
-  }
+  const auto visited = visit_whole_records(
+      reader, id_, last_, [&](std::uint64_t sequence, std::uint64_t offset, std::uint64_t end, const std::string&) {
+        found.emplace(sequence, Place{sequence, offset, end});
+      });
+  if (!visited) return located(file_, visited.error());
   for (auto next = found.find(last_ + 1); next != found.end(); next = found.find(last_ + 1)) {
     records_.push_back(next->second);
     position_ = next->second.end;
@@ -145,6 +157,18 @@ Result<void> Journal::find_records(const FileReader& reader) {
               fmt::format("{} goes on behind record {}, which it does not hold: it belongs to a newer state of the "
                           "store than the one beside it",
                           file_.string(), last_ + 1));
+}
+
+Result<std::map<std::uint64_t, std::string>> Journal::records_now(const FileReader& file, std::string_view id,
+                                                                  std::uint64_t covered) {
+  if (auto checked = check_file_head(file, id); !checked) return tl::unexpected(checked.error());
+  std::map<std::uint64_t, std::string> records;
+  const auto visited = visit_whole_records(
+      file, id, covered, [&](std::uint64_t sequence, std::uint64_t, std::uint64_t, std::string payload) {
+        records.emplace(sequence, std::move(payload));
+      });
+  if (!visited) return tl::unexpected(visited.error());
+  return records;
 }
 
 Result<void> Journal::replay(const Visitor& visit) const {
@@ -165,7 +189,8 @@ Result<void> Journal::replay(const Visitor& visit) const {
 
 std::size_t Journal::payload_bytes_max() const { return bytes_ - block_bytes - head_bytes; }
 
-std::uint64_t Journal::room_for(std::uint64_t bytes) const {
+std::uint64_t Journal::room_for(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
   if (records_.empty())
     return position_ + bytes <= bytes_ ? position_ : block_bytes + bytes <= bytes_ ? block_bytes : 0;
   const std::uint64_t oldest = records_.front().offset;
@@ -190,24 +215,31 @@ Result<std::uint64_t> Journal::append(std::string_view payload) {
   std::memset(buffer_.get() + head.size() + payload.size(), 0, bytes - head.size() - payload.size());
   if (auto written = write(offset, buffer_.get(), bytes); !written) return tl::unexpected(written.error());
   position_ = offset + bytes;
+  written_to_ = std::max(written_to_, position_);
+  const std::lock_guard lock(mutex_);
   records_.push_back({++last_, offset, position_});
   return last_;
 }
 
 void Journal::release(std::uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
   while (!records_.empty() && records_.front().sequence <= sequence) records_.pop_front();
 }
 
 Result<void> Journal::wipe() {
-  TAFEL_CHECK(records_.empty(), "only a journal without records is wiped");
+  {
+    const std::lock_guard lock(mutex_);
+    TAFEL_CHECK(records_.empty(), "only a journal without records is wiped");
+  }
   const Buffer zeros = make_buffer(zeros_bytes);
   std::memset(zeros.get(), 0, zeros_bytes);
-  for (std::uint64_t offset = block_bytes; offset < bytes_;) {
-    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(zeros_bytes, bytes_ - offset));
+  for (std::uint64_t offset = block_bytes; offset < written_to_;) {
+    const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(zeros_bytes, written_to_ - offset));
     if (auto written = write(offset, zeros.get(), part); !written) return written;
     offset += part;
   }
   position_ = block_bytes;
+  written_to_ = block_bytes;
   return {};
 }
 

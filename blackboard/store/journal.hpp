@@ -9,14 +9,17 @@
 //   checksum           of a record: checksum64(id ‖ sequence ‖ checksum64(payload)); of block 0: of what stands before
 //   it
 //
-// A record that is not whole was never acknowledged, and nothing was written behind it.
+// A record that is not whole was never acknowledged, and nothing was written behind it. One thread appends and wipes;
+// another may release meanwhile.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -53,12 +56,19 @@ class Journal {
   Result<std::uint64_t> append(std::string_view payload);
   // The store holds all records up to this one: their blocks may be written over.
   void release(std::uint64_t sequence);
-  // Writes zeros over every block; all records must have been released.
+  // Gives the sequence of the next record to what the store takes without the journal, so that no older store can be
+  // taken for the one that the next record follows.
+  void skip() { ++last_; }
+  // Writes zeros over every block that may hold something; all records must have been released.
   Result<void> wipe();
 
-  std::uint64_t last() const { return last_; }            // sequence of the newest record, or `covered`
-  std::size_t payload_bytes_max() const;                  // that fits when all was released
-  bool has_records() const { return !records_.empty(); }  // not released
+  std::uint64_t last() const { return last_; }  // sequence of the newest record, or what was skipped or covered
+  std::size_t payload_bytes_max() const;        // that fits when all was released
+
+  // The payloads of the whole records behind `covered` that stand in the file now, by sequence; for another process
+  // than the one that writes it, which may write over some meanwhile.
+  static Result<std::map<std::uint64_t, std::string>> records_now(const FileReader& file, std::string_view id,
+                                                                  std::uint64_t covered);
 
  private:
   struct Place {
@@ -68,11 +78,16 @@ class Journal {
   };
 
   Journal(std::filesystem::path file, int descriptor, std::uint64_t bytes, std::string id, std::uint64_t covered)
-      : file_(std::move(file)), descriptor_(descriptor), bytes_(bytes), id_(std::move(id)), last_(covered) {}
+      : file_(std::move(file)),
+        descriptor_(descriptor),
+        bytes_(bytes),
+        id_(std::move(id)),
+        last_(covered),
+        written_to_(bytes) {}
 
   Result<void> find_records(const FileReader& reader);
   // Where a record of so many bytes may be written; 0 where it would touch one that is not released.
-  std::uint64_t room_for(std::uint64_t bytes) const;
+  std::uint64_t room_for(std::uint64_t bytes);
   Result<void> write(std::uint64_t offset, const char* aligned, std::size_t bytes);
 
   struct FreeAligned {
@@ -87,6 +102,8 @@ class Journal {
   std::string id_;
   std::uint64_t last_;
   std::uint64_t position_ = block_bytes;  // where the next record goes if it fits
+  std::uint64_t written_to_;              // behind it all blocks are zeros
+  std::mutex mutex_;                      // guards records_: one thread appends, another releases
   std::deque<Place> records_;             // not released, oldest first
   Buffer buffer_;
   std::size_t buffer_bytes_ = 0;

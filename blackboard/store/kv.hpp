@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,10 @@ class KvWrite : public KvRead {
   virtual Result<void> erase(Table table, std::string_view key) = 0;
   // Whether what is put from now on may take the room that is kept for removals.
   virtual void use_reserve(bool /*use*/) {}
+  // What is put from now on was let in before: no quota refuses it.
+  virtual void ignore_quota() {}
+  // What was taken away up to now, and by this transaction, is to be nowhere outside the tables once this is committed.
+  virtual void leave_no_trace() {}
   // Durable when it returns: synced to disk. After a failure other than Fault::full the state on disk is unknown and
   // the store must be opened anew. Without commit, nothing of the transaction remains.
   virtual Result<void> commit() = 0;
@@ -64,13 +69,19 @@ class Kv {
  public:
   virtual ~Kv() = default;
   virtual Result<std::unique_ptr<KvRead>> read() = 0;    // a snapshot; from any thread, short-lived
-  virtual Result<std::unique_ptr<KvWrite>> write() = 0;  // one at a time, used on one thread
+  virtual Result<std::unique_ptr<KvWrite>> write() = 0;  // one at a time, used on one thread; ends before the Kv
   // Bytes in use and the quota, for `stat`.
   struct Usage {
     std::uint64_t bytes = 0;
     std::uint64_t quota = 0;
   };
   virtual Result<Usage> usage() = 0;
+  // How many bytes of keys and values the next transaction may add.
+  struct Room {
+    std::uint64_t additions = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t removals = std::numeric_limits<std::uint64_t>::max();  // at least as many; see `use_reserve`
+  };
+  virtual Result<Room> room() { return Room(); }
 };
 
 }  // namespace tafel::store

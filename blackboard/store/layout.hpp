@@ -4,13 +4,14 @@
 // Integers in keys are 8 bytes big-endian, so that they sort; integers in payloads are varints, 7 bits a byte.
 //
 //   table          key                                  payload
-//   meta           "format"                             format version, 3
+//   meta           "format"                             format version, 4
 //                  "epoch"                              text
 //                  "boards"                             the number that the next new board gets
 //                  "erasures"                           the sequence of the next erasure
 //                  "scrubbed"                           the first erasure that is not done
 //                  "copied"                             1: a backup that no server has opened yet
 //                  "importing"                          the number of a board that is being imported
+//                  "journal"                            of journal_mark.hpp; in no copy
 //   boards         board id                             number version time floor erased deleted is_purged
 //                                                       log_bytes receipts_first receipts_next fork hash[32] digest[16]
 //                                                       parent
@@ -55,7 +56,7 @@
 
 namespace tafel::store {
 
-inline constexpr std::uint64_t format_version = 3;
+inline constexpr std::uint64_t format_version = 4;
 inline constexpr std::string_view meta_format = "format";
 inline constexpr std::string_view meta_epoch = "epoch";
 inline constexpr std::string_view meta_boards = "boards";
@@ -63,6 +64,7 @@ inline constexpr std::string_view meta_erasures = "erasures";
 inline constexpr std::string_view meta_scrubbed = "scrubbed";
 inline constexpr std::string_view meta_copied = "copied";
 inline constexpr std::string_view meta_importing = "importing";
+inline constexpr std::string_view meta_journal = "journal";
 
 inline constexpr std::size_t path_key_bytes_max = 400;
 inline constexpr std::size_t path_key_cut_bytes = 360;

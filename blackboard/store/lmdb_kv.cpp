@@ -101,12 +101,8 @@ class Environment {
     return bytes - std::min(bytes, *free * page_bytes());
   }
 
-  // How many bytes may still be added.
-  struct Room {
-    std::uint64_t additions = 0;
-    std::uint64_t removals = 0;  // at least as many: what a removal writes, its event above all, goes on for longer
-  };
-  Result<Room> room() {
+  // How many bytes may still be added. What a removal writes, its event above all, goes on for longer.
+  Result<Kv::Room> room() {
     const auto space = directory_.space();
     if (!space) return tl::unexpected(space.error());
     const std::uint64_t reserve = options_.disk_reserve_bytes.value_or(
@@ -119,7 +115,7 @@ class Environment {
     const auto left = [&](std::uint64_t line, std::uint64_t kept_free) {
       return space->free_bytes < kept_free ? 0 : line - std::min(line, *used);
     };
-    return Room{left(for_additions, reserve), left(for_removals, reserve / 2)};
+    return Kv::Room{left(for_additions, reserve), left(for_removals, reserve / 2)};
   }
 
  private:
@@ -196,7 +192,7 @@ class LmdbRead final : public KvRead {
 
 class LmdbWrite final : public KvWrite {
  public:
-  LmdbWrite(std::shared_ptr<Environment> environment, TransactionPointer transaction, Environment::Room room)
+  LmdbWrite(std::shared_ptr<Environment> environment, TransactionPointer transaction, Kv::Room room)
       : environment_(std::move(environment)), transaction_(std::move(transaction)), room_(room) {}
   ~LmdbWrite() override {
     transaction_.reset();
@@ -218,7 +214,7 @@ class LmdbWrite final : public KvWrite {
     TAFEL_CHECK(is_key(key), "a key has 1 to 511 bytes");
     added_ += key.size() + value.size();
     // Well before LMDB's own end: a full map can not even be emptied, since that takes pages too.
-    if (added_ > (uses_reserve_ ? room_.removals : room_.additions))
+    if (!ignores_quota_ && added_ > (uses_reserve_ ? room_.removals : room_.additions))
       return given_up(fail(Fault::full, "the store is full: its quota or the disk has no room left"));
     MDB_val key_val = to_val(key);
     MDB_val value_val = to_val(value);
@@ -237,6 +233,7 @@ class LmdbWrite final : public KvWrite {
   }
 
   void use_reserve(bool use) override { uses_reserve_ = use; }
+  void ignore_quota() override { ignores_quota_ = true; }
 
   Result<void> commit() override {
     if (!transaction_) return closed_failure();
@@ -261,9 +258,10 @@ class LmdbWrite final : public KvWrite {
 
   std::shared_ptr<Environment> environment_;
   TransactionPointer transaction_;
-  const Environment::Room room_;
+  const Kv::Room room_;
   std::uint64_t added_ = 0;
   bool uses_reserve_ = false;
+  bool ignores_quota_ = false;
 };
 
 class LmdbKv final : public Kv {
@@ -297,6 +295,8 @@ class LmdbKv final : public Kv {
     if (!used) return tl::unexpected(used.error());
     return Usage{*used, environment_->quota()};
   }
+
+  Result<Room> room() override { return environment_->room(); }
 
  private:
   std::shared_ptr<Environment> environment_;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "blackboard/store/changes.hpp"
 #include "common/base/check.hpp"
 
 namespace tafel::store {
@@ -14,8 +15,6 @@ namespace {
 
 using Entries = std::map<std::string, std::string, std::less<>>;
 using Tables = std::array<std::shared_ptr<Entries>, table_count>;
-using Overlay =
-    std::array<std::map<std::string, std::optional<std::string>, std::less<>>, table_count>;  // nullopt: erased
 
 std::size_t at(Table table) { return static_cast<std::size_t>(table); }
 
@@ -50,12 +49,10 @@ class MemoryKv {
     is_writing_ = false;
   }
 
-  // `shared` is the writer's own hold on the tables; it ends here.
-  Result<void> commit(Overlay& overlay, Tables& shared) {
+  Result<void> commit(Changes changes) {
     const std::lock_guard lock(mutex_);
-    shared = {};
     if (commits_to_failure_ > 0 && --commits_to_failure_ == 0) return fail(fault_, "this commit was told to fail");
-    for (std::size_t i = 0; i < table_count; ++i) apply(tables_[i], overlay[i]);
+    for (std::size_t i = 0; i < table_count; ++i) apply(tables_[i], changes.take(static_cast<Table>(i)));
     return {};
   }
 
@@ -66,8 +63,7 @@ class MemoryKv {
   }
 
  private:
-  static void apply(std::shared_ptr<Entries>& table,
-                    std::map<std::string, std::optional<std::string>, std::less<>>& changes) {
+  static void apply(std::shared_ptr<Entries>& table, Changes::Entries changes) {
     if (changes.empty()) return;
     if (table.use_count() > 1) table = std::make_shared<Entries>(*table);
     for (auto& [key, value] : changes) {
@@ -123,60 +119,39 @@ tl::unexpected<Failure> broken_failure() {
 class MemoryWrite final : public KvWrite {
  public:
   MemoryWrite(std::shared_ptr<MemoryKv> disk, Broken is_broken)
-      : disk_(std::move(disk)), is_broken_(std::move(is_broken)), tables_(disk_->share()) {}
+      : disk_(std::move(disk)), is_broken_(std::move(is_broken)), below_(std::in_place, disk_) {}
   ~MemoryWrite() override {
-    disk_->release(tables_);
+    below_.reset();
     disk_->end_write();
   }
 
   Result<std::optional<std::string>> get(Table table, std::string_view key) override {
-    if (is_closed_) return closed_failure();
-    const auto changed = overlay_[at(table)].find(key);
-    if (changed != overlay_[at(table)].end()) return changed->second;
-    const Entries& entries = *tables_[at(table)];
-    const auto found = entries.find(key);
-    if (found == entries.end()) return std::nullopt;
-    return found->second;
+    if (!below_) return closed_failure();
+    return get_through(layers_, *below_, table, key);
   }
 
-  // The changed and the untouched entries, merged by key.
   Result<void> scan(Table table, std::string_view from, const Visitor& visit) override {
-    if (is_closed_) return closed_failure();
-    const Entries& entries = *tables_[at(table)];
-    const auto& changes = overlay_[at(table)];
-    auto entry = entries.lower_bound(from);
-    auto change = changes.lower_bound(from);
-    while (entry != entries.end() || change != changes.end()) {
-      const bool is_untouched = change == changes.end() || (entry != entries.end() && entry->first < change->first);
-      if (is_untouched) {
-        if (!visit(entry->first, entry->second)) break;
-        ++entry;
-        continue;
-      }
-      if (change->second && !visit(change->first, *change->second)) break;
-      if (entry != entries.end() && entry->first == change->first) ++entry;
-      ++change;
-    }
-    return {};
+    if (!below_) return closed_failure();
+    return scan_through(layers_, *below_, table, from, visit);
   }
 
   Result<void> put(Table table, std::string_view key, std::string_view value) override {
-    if (is_closed_) return closed_failure();
+    if (!below_) return closed_failure();
     TAFEL_CHECK(!key.empty() && key.size() <= key_bytes_max, "a key has 1 to 511 bytes");
-    overlay_[at(table)].insert_or_assign(std::string(key), std::string(value));
+    changes_.put(table, key, value);
     return {};
   }
 
   Result<void> erase(Table table, std::string_view key) override {
-    if (is_closed_) return closed_failure();
-    overlay_[at(table)].insert_or_assign(std::string(key), std::nullopt);
+    if (!below_) return closed_failure();
+    changes_.erase(table, key);
     return {};
   }
 
   Result<void> commit() override {
-    if (is_closed_) return closed_failure();
-    is_closed_ = true;
-    auto committed = disk_->commit(overlay_, tables_);
+    if (!below_) return closed_failure();
+    below_.reset();  // first, so that a table that nobody else reads is changed in place
+    auto committed = disk_->commit(std::move(changes_));
     if (!committed && committed.error().fault != Fault::full) *is_broken_ = true;
     return committed;
   }
@@ -186,9 +161,9 @@ class MemoryWrite final : public KvWrite {
 
   std::shared_ptr<MemoryKv> disk_;
   Broken is_broken_;
-  Tables tables_;
-  Overlay overlay_;
-  bool is_closed_ = false;
+  std::optional<MemoryRead> below_;  // none: the transaction has ended
+  Changes changes_;
+  const std::array<const Changes*, 1> layers_{&changes_};
 };
 
 class MemoryHandle final : public Kv {

@@ -1,9 +1,8 @@
 #include "blackboard/store/store.hpp"
 
-#include <fmt/format.h>
-
 #include "blackboard/store/batch.hpp"
 #include "blackboard/store/expiry_index.hpp"
+#include "blackboard/store/format.hpp"
 #include "blackboard/store/import.hpp"
 #include "blackboard/store/layout.hpp"
 #include "blackboard/store/record.hpp"
@@ -30,6 +29,12 @@ class BoardStore final : public Store {
     return std::make_unique<StoreSnapshot>(std::move(*kv));
   }
 
+  Result<std::unique_ptr<Snapshot>> writer_snapshot() override {
+    auto kv = kv_->write();
+    if (!kv) return tl::unexpected(kv.error());
+    return std::make_unique<StoreSnapshot>(std::move(*kv));
+  }
+
   Result<std::unique_ptr<Batch>> begin() override {
     auto kv = kv_->write();
     if (!kv) return tl::unexpected(kv.error());
@@ -48,12 +53,6 @@ class BoardStore final : public Store {
     auto kv = kv_->read();
     if (!kv) return tl::unexpected(kv.error());
     return list_erasures(**kv, sequence, count);
-  }
-
-  Result<std::optional<TimeMs>> next_expiry() override {
-    auto kv = kv_->read();
-    if (!kv) return tl::unexpected(kv.error());
-    return next_due(**kv);
   }
 
  private:
@@ -78,22 +77,20 @@ Result<void> check_small(Kv& kv) {
 Result<std::optional<std::string>> read_epoch(Kv& kv) {
   const auto read = kv.read();
   if (!read) return tl::unexpected(read.error());
-  const auto format = get_record(**read, Table::meta, meta_format);
-  if (!format) return tl::unexpected(format.error());
-  if (!*format) {
+  const auto known = has_format(**read);
+  if (!known) return tl::unexpected(known.error());
+  if (!*known) {
     bool is_empty = true;
-    for (std::size_t table = 0; table < table_count; ++table) {
-      const auto scanned = (*read)->scan(static_cast<Table>(table), {},
-                                         [&](std::string_view, std::string_view) { return is_empty = false; });
+    for (std::size_t i = 0; i < table_count; ++i) {
+      const auto table = static_cast<Table>(i);
+      const auto scanned = (*read)->scan(table, {}, [&](std::string_view key, std::string_view) {
+        is_empty = table == Table::meta && key == meta_journal;  // which is made before anything else
+        return is_empty;
+      });
       if (!scanned) return tl::unexpected(scanned.error());
+      if (!is_empty) return bad_record(Table::meta, meta_format, "the format version is missing");
     }
-    if (!is_empty) return bad_record(Table::meta, meta_format, "the format version is missing");
     return std::nullopt;
-  }
-  const auto version = decode_number(**format);
-  if (!version || *version != format_version) {
-    return fail(Fault::bad_bytes, fmt::format("the store has format version {}; this program reads version {}",
-                                              version.value_or(0), format_version));
   }
   auto epoch = get_record(**read, Table::meta, meta_epoch);
   if (epoch && !*epoch) return bad_record(Table::meta, meta_epoch, "the epoch is missing");

@@ -141,6 +141,8 @@ class Batch {
   // Makes `board`, which was never written to, a fork of `parent` as it was after `version`; the first event comes
   // next. False where that is not possible.
   virtual Result<bool> fork(const std::string& board, const std::string& parent, Version version) = 0;
+  // When something expires next; nullopt when nothing does.
+  virtual Result<std::optional<TimeMs>> next_expiry() = 0;
   // Takes away what has expired by `now`, looking at no more than `count` cells, by an event of the actor `system` on
   // each board that has some.
   virtual Result<std::vector<EventPointer>> expire(TimeMs now, std::size_t count, const Prepare& prepare) = 0;
@@ -192,13 +194,14 @@ class Store {
 
   virtual const std::string& epoch() const = 0;  // hex text
   virtual Result<std::unique_ptr<Snapshot>> snapshot() = 0;
+  // The same for the thread that writes, which is not to wait until what it committed is written back. No batch can
+  // begin while it lives.
+  virtual Result<std::unique_ptr<Snapshot>> writer_snapshot() = 0;
   virtual Result<std::unique_ptr<Batch>> begin() = 0;
   // Replays the log of one board in memory and compares chain, cells, field records, trails and digest. At most 20
   // defects are told.
   virtual Result<VerifyReport> verify(const std::string& board) = 0;
   virtual Result<Kv::Usage> usage() = 0;
-  // When something expires next; nullopt when nothing does.
-  virtual Result<std::optional<TimeMs>> next_expiry() = 0;
   // The ledger of erasures and deletions from `sequence` on, at most `count`.
   virtual Result<std::vector<Erasure>> erasures(std::uint64_t sequence, std::size_t count) = 0;
 };

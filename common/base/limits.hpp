@@ -133,6 +133,13 @@ inline constexpr std::size_t store_written_events_bytes = 8 * 1024 * 1024;  // o
 inline constexpr std::size_t store_kept_records_bytes = 64 * 1024 * 1024;   // decoded cells that the writer keeps
 inline constexpr int receipts_dropped_max = 4;  // expired receipts dropped with each new one
 
+// Journal
+inline constexpr std::size_t journal_bytes = 64 * 1024 * 1024;        // of its file
+inline constexpr std::int64_t write_back_ms = 50;                     // a commit stays in the journal alone so long
+inline constexpr std::size_t write_back_bytes = 4 * 1024 * 1024;      // or up to so much
+inline constexpr std::size_t unwritten_bytes_max = 16 * 1024 * 1024;  // in memory until then; a larger commit passes by
+inline constexpr int journal_reads_max = 8;                           // tries of a reader beside a server
+
 // Backup
 inline constexpr std::size_t copy_batch_bytes = 64 * 1024 * 1024;      // written in one transaction of a copy
 inline constexpr std::uint64_t copy_progress_records = 16 * 1024;      // between two words of progress

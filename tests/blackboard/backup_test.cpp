@@ -23,14 +23,14 @@ using testing::fault_of;
 using testing::is_same;
 using testing::must;
 using testing::NaiveHistory;
-using testing::OnLmdb;
+using testing::OnDisk;
 using testing::OpenStore;
 using testing::RandomChanges;
 using testing::set_leaf;
 using testing::unbounded;
 
 struct BackupTest : ::testing::Test {
-  OpenStore<OnLmdb> store;
+  OpenStore<OnDisk> store;
   testing::TemporaryDirectory folder;
   fs::path data = store.place().options().directory;
   fs::path copy = folder.path() / "copy";
@@ -48,7 +48,7 @@ struct BackupTest : ::testing::Test {
   std::unique_ptr<Store> open(const fs::path& directory) {
     LmdbOptions options = store.place().options();
     options.directory = directory;
-    return must(Store::open(must(open_lmdb(options)), random));
+    return must(Store::open(must(open_disk(options, random, testing::small_journal())), random));
   }
   // Everything of both stores, record by record.
   static void expect_same(Store& left, Store& right) {
@@ -97,7 +97,7 @@ TEST_F(BackupTest, AToolThatOnlyReadsLeavesACopyACopy) {
   must(back_up(data, copy));
   LmdbOptions options;
   options.directory = copy;
-  const auto epoch = must(open_to_read(must(open_lmdb_reader(options)), random))->epoch();
+  const auto epoch = must(open_to_read(must(open_disk_reader(options)), random))->epoch();
   EXPECT_NE(open(copy)->epoch(), epoch);
 }
 
@@ -261,7 +261,7 @@ TEST_F(BackupTest, AReaderThatWasKilledKeepsNoPages) {
       [&] {
         LmdbOptions options;
         options.directory = data;
-        const auto kv = must(open_lmdb_reader(options));
+        const auto kv = must(open_disk_reader(options));
         const auto read = must(kv->read());
         for (;;) ::pause();
       },

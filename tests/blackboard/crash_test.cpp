@@ -16,17 +16,18 @@ using testing::judgement_of;
 using testing::must;
 using testing::set_leaf;
 
-LmdbOptions options_for(const std::filesystem::path& directory) {
+Result<std::unique_ptr<Kv>> open_store(const std::filesystem::path& directory) {
   LmdbOptions options;
   options.directory = directory;
   options.disk_reserve_bytes = 0;
-  return options;
+  SeededRandom random(1);
+  return open_disk(options, random, testing::small_journal());
 }
 
 // Commits one event after the other and writes a byte after each, until it is killed.
 [[noreturn]] void commit_for_ever(const std::filesystem::path& directory, int acknowledgements) {
   SeededRandom random(1);
-  const auto opened = must(Store::open(must(open_lmdb(options_for(directory))), random));
+  const auto opened = must(Store::open(must(open_store(directory)), random));
   for (;;) {
     const auto batch = must(opened->begin());
     const Version version = must(batch->head("board")).version + 1;
@@ -69,7 +70,7 @@ TEST(Crash, WhatWasAcknowledgedSurvivesAKill) {
     ASSERT_GT(count, 0U) << "the process ended by itself";
     acknowledged += count;
     SeededRandom seed(1);
-    const auto opened = must(Store::open(must(open_lmdb(options_for(directory.path()))), seed));
+    const auto opened = must(Store::open(must(open_store(directory.path())), seed));
     const Version version = must(must(opened->snapshot())->head("board")).value().version;
     ASSERT_GE(version, acknowledged) << "round " << round;
     ASSERT_LE(version, acknowledged + 1) << "at most the commit that was on its way, round " << round;
@@ -83,7 +84,7 @@ TEST(Crash, WhatWasAcknowledgedSurvivesAKill) {
 TEST(Crash, AProcessThatIsGoneHoldsNoLock) {
   const testing::TemporaryDirectory directory;
   kill_after(directory.path(), 1);
-  EXPECT_TRUE(open_lmdb(options_for(directory.path())).has_value());
+  EXPECT_TRUE(open_store(directory.path()).has_value());
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TYPED_TEST(ErasureTest, ThatIsUnderWayWhenItsBoardIsDeletedLeavesNothingInTheInd
   ASSERT_FALSE(must(this->store_->erasures(0, 1)).front().is_done);
   this->store_.commit("trip", {{board_key(), std::nullopt}}, "deletion", 6000);
   this->scrub(1);
-  EXPECT_FALSE(must(this->store_->next_expiry()));
+  EXPECT_FALSE(must(must(this->store_->begin())->next_expiry()));
   EXPECT_FALSE(this->store_.holds(canary));
 }
 

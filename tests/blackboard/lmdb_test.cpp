@@ -40,6 +40,11 @@ LmdbOptions with_small_quota(const OnLmdb& place) {
   return options;
 }
 
+// What finds room, and what does not, is the same with a journal before the store.
+template <class Place>
+class Room : public ::testing::Test {};
+TYPED_TEST_SUITE(Room, ::testing::Types<OnLmdb, testing::OnDisk>, testing::PlaceNames);
+
 std::filesystem::path data_file(const OnLmdb& place) { return place.options().directory / "store" / "data.mdb"; }
 
 TEST(Lmdb, ASecondOpenIsLockedOut) {
@@ -158,10 +163,10 @@ TEST(Lmdb, EveryCommittedFileIsFoundSound) {
   }
 }
 
-TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
-  const OnLmdb place;
+TYPED_TEST(Room, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
+  const TypeParam place;
   const LmdbOptions options = with_small_quota(place);
-  const auto kv = must(open_lmdb(options));
+  const auto kv = must(place.open_with(options));
   const int stored = fill(*kv);
   EXPECT_GT(stored, 20);
   EXPECT_LE(must(kv->usage()).bytes, options.quota_bytes);
@@ -170,10 +175,10 @@ TEST(Lmdb, AFullQuotaRefusesAdditionsWhileReadsGoOn) {
   }
 }
 
-TEST(Lmdb, WhatDidNotFitIsNotCommittedInPart) {
-  const OnLmdb place;
+TYPED_TEST(Room, WhatDidNotFitIsNotCommittedInPart) {
+  const TypeParam place;
   const LmdbOptions options = with_small_quota(place);
-  const auto kv = must(open_lmdb(options));
+  const auto kv = must(place.open_with(options));
   const auto write = must(kv->write());
   must(write->put(Table::parts, "small", "value"));
   EXPECT_EQ(fault_of(write->put(Table::parts, "large", std::string(2'000'000, 'x'))), "full");
@@ -181,10 +186,10 @@ TEST(Lmdb, WhatDidNotFitIsNotCommittedInPart) {
   EXPECT_EQ(must(must(kv->read())->get(Table::parts, "small")), std::nullopt);
 }
 
-TEST(Lmdb, AFullStoreCanBeEmptied) {
-  const OnLmdb place;
+TYPED_TEST(Room, AFullStoreCanBeEmptied) {
+  const TypeParam place;
   const LmdbOptions options = with_small_quota(place);
-  const auto kv = must(open_lmdb(options));
+  const auto kv = must(place.open_with(options));
   const int stored = fill(*kv);
   for (int i = 0; i < stored; ++i) {
     const auto write = must(kv->write());
@@ -195,10 +200,10 @@ TEST(Lmdb, AFullStoreCanBeEmptied) {
   EXPECT_EQ(fault_of(try_put(*kv, "new", std::string(10'000, 'x'))), "none");
 }
 
-TEST(Lmdb, AFullStoreStillTakesWhatARemovalWritesUpToABound) {
-  const OnLmdb place;
+TYPED_TEST(Room, AFullStoreStillTakesWhatARemovalWritesUpToABound) {
+  const TypeParam place;
   const LmdbOptions options = with_small_quota(place);
-  const auto kv = must(open_lmdb(options));
+  const auto kv = must(place.open_with(options));
   fill(*kv);
   int removals = 0;
   Result<void> put;
@@ -262,12 +267,12 @@ TEST(Lmdb, AFailedWriteEndsTheHandleAndLosesNothingCommitted) {
   EXPECT_EQ(fault_of(try_put(*kv, "fourth", "value")), "none");
 }
 
-TEST(Lmdb, ADiskWithoutReserveRefusesAdditions) {
-  const OnLmdb place;
+TYPED_TEST(Room, ADiskWithoutReserveRefusesAdditions) {
+  const TypeParam place;
   place.open();
   LmdbOptions options = place.options();
   options.disk_reserve_bytes = std::numeric_limits<std::uint64_t>::max();
-  const auto kv = must(open_lmdb(options));
+  const auto kv = must(place.open_with(options));
   EXPECT_EQ(fault_of(try_put(*kv, "key", "value")), "full");
   EXPECT_EQ(fault_of(kv->read()), "none");
 }

@@ -1,4 +1,5 @@
-// Stores to test: on memory and on LMDB, opened again as after a restart, and filled by hand.
+// Stores to test: on memory, on LMDB, and on LMDB behind a journal, opened again as after a restart, and filled by
+// hand.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/memory_kv.hpp"
 #include "blackboard/store/store.hpp"
 #include "tests/blackboard/board_builder.hpp"
@@ -33,10 +34,15 @@ std::string fault_of(const Result<T>& result) {
 struct OnMemory {
   std::shared_ptr<store::MemoryKv> disk = store::make_memory_disk();
 
-  std::unique_ptr<store::Kv> open() const { return store::open_memory(disk); }
+  Result<std::unique_ptr<store::Kv>> try_open() const { return store::open_memory(disk); }
+  std::unique_ptr<store::Kv> open() const { return must(try_open()); }
 };
 
 struct OnLmdb {
+  OnLmdb() = default;
+  OnLmdb(const OnLmdb&) = delete;
+  virtual ~OnLmdb() = default;
+
   TemporaryDirectory directory;
 
   store::LmdbOptions options() const {
@@ -46,15 +52,37 @@ struct OnLmdb {
     options.disk_reserve_bytes = 0;
     return options;
   }
-  std::unique_ptr<store::Kv> open() const { return must(store::open_lmdb(options())); }
+  virtual Result<std::unique_ptr<store::Kv>> open_with(const store::LmdbOptions& given) const {
+    return store::open_lmdb(given);
+  }
+  Result<std::unique_ptr<store::Kv>> try_open() const { return open_with(options()); }
+  std::unique_ptr<store::Kv> open() const { return must(try_open()); }
 };
 
-using Places = ::testing::Types<OnMemory, OnLmdb>;
+// So small that it is filled, written over and passed by within a test.
+inline store::JournalOptions small_journal() {
+  store::JournalOptions journal;
+  journal.bytes = 64 * store::Journal::block_bytes;
+  journal.write_back.bytes = 64 * 1024;
+  journal.write_back.bytes_max = 128 * 1024;
+  return journal;
+}
+
+struct OnDisk : OnLmdb {
+  Result<std::unique_ptr<store::Kv>> open_with(const store::LmdbOptions& given) const override {
+    SeededRandom random(1);
+    return store::open_disk(given, random, small_journal());
+  }
+  std::filesystem::path journal() const { return options().directory / "store" / "journal"; }
+};
+
+using Places = ::testing::Types<OnMemory, OnLmdb, OnDisk>;
 
 struct PlaceNames {
   template <class Place>
   static std::string GetName(int) {
-    return std::is_same_v<Place, OnMemory> ? "Memory" : "Lmdb";
+    if (std::is_same_v<Place, OnMemory>) return "Memory";
+    return std::is_same_v<Place, OnLmdb> ? "Lmdb" : "Disk";
   }
 };
 
@@ -89,12 +117,13 @@ class OpenStore {
   store::Store& operator*() { return *store_; }
   store::Store* operator->() { return store_.get(); }
   Place& place() { return place_; }
-  // Whether some key or record holds the bytes. Lets go of the store.
+  // Whether some key or record holds the bytes, or the journal before them. Lets go of the store.
   bool holds(const std::string& bytes) {
     close();
+    bool found = false;
+    if constexpr (std::is_same_v<Place, OnDisk>) found = read_file(place_.journal()).find(bytes) != bytes.npos;
     const auto kv = place_.open();
     const auto read = must(kv->read());
-    bool found = false;
     for (std::size_t table = 0; table < store::table_count; ++table) {
       must(read->scan(static_cast<store::Table>(table), {}, [&](std::string_view key, std::string_view value) {
         found = found || key.find(bytes) != key.npos || value.find(bytes) != value.npos;

@@ -8,8 +8,8 @@
 
 #include "blackboard/store/backup.hpp"
 #include "blackboard/store/deep_verify.hpp"
+#include "blackboard/store/disk.hpp"
 #include "blackboard/store/erasure_ledger.hpp"
-#include "blackboard/store/lmdb_kv.hpp"
 #include "common/codec/event_codec.hpp"
 #include "tests/broker/rig.hpp"
 
@@ -26,7 +26,7 @@ struct Disk {
     store::LmdbOptions options;
     options.directory = directory;
     options.disk_reserve_bytes = 0;
-    auto kv = store::open_lmdb(options);
+    auto kv = store::open_disk(options, random);
     EXPECT_TRUE(kv) << kv.error().message;
     auto opened = store::Store::open(std::move(*kv), random);
     EXPECT_TRUE(opened) << opened.error().message;

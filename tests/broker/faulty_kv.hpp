@@ -36,6 +36,8 @@ class FaultyWrite final : public store::KvWrite {
   Result<void> erase(store::Table table, std::string_view key) override { return inner_->erase(table, key); }
   Result<void> commit() override { return inner_->commit(); }
   void use_reserve(bool use) override { inner_->use_reserve(use); }
+  void ignore_quota() override { inner_->ignore_quota(); }
+  void leave_no_trace() override { inner_->leave_no_trace(); }
 
  private:
   std::unique_ptr<store::KvWrite> inner_;
@@ -54,6 +56,7 @@ class FaultyKv final : public store::Kv {
     return std::make_unique<FaultyWrite>(std::move(*opened), faults_);
   }
   Result<Usage> usage() override { return inner_->usage(); }
+  Result<Room> room() override { return inner_->room(); }
 
  private:
   std::unique_ptr<store::Kv> inner_;

@@ -534,12 +534,12 @@ class LogStore final : public store::Store {
 
   const std::string& epoch() const override { return epoch_; }
   Result<std::unique_ptr<store::Snapshot>> snapshot() override { return std::make_unique<View>(*this); }
+  Result<std::unique_ptr<store::Snapshot>> writer_snapshot() override { return snapshot(); }
   Result<std::unique_ptr<store::Batch>> begin() override { return fail(Fault::refused, "this store is a log only"); }
   Result<store::VerifyReport> verify(const std::string&) override {
     return fail(Fault::refused, "this store is a log only");
   }
   Result<store::Kv::Usage> usage() override { return fail(Fault::refused, "this store is a log only"); }
-  Result<std::optional<TimeMs>> next_expiry() override { return std::nullopt; }
   Result<std::vector<store::Erasure>> erasures(std::uint64_t, std::size_t) override {
     return std::vector<store::Erasure>{};
   }

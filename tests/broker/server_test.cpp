@@ -7,7 +7,7 @@
 #include <thread>
 #include <zmq.hpp>
 
-#include "blackboard/store/lmdb_kv.hpp"
+#include "blackboard/store/disk.hpp"
 #include "broker/open_feed.hpp"
 #include "broker/roles.hpp"
 #include "common/codec/delta_codec.hpp"
@@ -277,7 +277,7 @@ TEST(Server, AcknowledgesNothingThatAStopLoses) {
   SystemRandom random;
   store::LmdbOptions disk;
   disk.directory = folder.path() / "data";
-  auto kv = store::open_lmdb(disk);
+  auto kv = store::open_disk(disk, random);
   ASSERT_TRUE(kv.has_value()) << kv.error().message;
   auto opened = store::Store::open(std::move(*kv), random);
   ASSERT_TRUE(opened.has_value());
