@@ -193,10 +193,10 @@ TYPED_TEST(DeleteTest, ItsErasuresUnderWayAreDoneWithIt) {
   this->fill("trip");
   {
     const auto batch = must(this->store_->begin());
-    const Event erased =
+    const EventPointer erased =
         must(batch->append(testing::delta_for("trip"), testing::judgement_of({{field_key(path_of("a")), std::nullopt}}),
                            testing::stamp_at(1000)));
-    must(batch->note_erasure({0, "trip", path_of("a"), erased.version, "planner", 1000}));
+    must(batch->note_erasure({0, "trip", path_of("a"), erased->version, "planner", 1000}));
     must(batch->commit());
   }
   for (int i = 0; i < 6; ++i) ASSERT_TRUE(this->step());  // it has come to the receipts

@@ -103,7 +103,7 @@ class ExportTest : public ::testing::Test {
     const auto event =
         must(batch->append(testing::delta_for(board), testing::judgement_of({gone(field_key(path_of(path)))}),
                            testing::stamp_at(2000, "officer")));
-    must(batch->note_erasure({0, board, path_of(path), event.version, "officer", 2000, false}));
+    must(batch->note_erasure({0, board, path_of(path), event->version, "officer", 2000, false}));
     must(batch->commit());
   }
   // Boards whose histories do not reach back to their beginnings: with a tag, with forks, with an erasure since.
@@ -229,7 +229,7 @@ TEST_F(ExportTest, WhatWasErasedStaysErased) {
     const auto event =
         must(batch->append(testing::delta_for(board), testing::judgement_of({gone(field_key(path_of("生日")))}),
                            testing::stamp_at(2000, "officer")));
-    must(batch->note_erasure({0, board, path_of("生日"), event.version, "officer", 2000, false}));
+    must(batch->note_erasure({0, board, path_of("生日"), event->version, "officer", 2000, false}));
     must(batch->commit());
   }
   // Still pending here: what leaves the store is gone through all the same.
