@@ -169,11 +169,13 @@ TEST_F(JournaledKvTest, TheWriterSeesAllLayers) {
 TEST_F(JournaledKvTest, ATransactionKeepsItsViewWhileAWriteBackEnds) {
   open();
   put("a", "1");
-  const auto write = must(kv_->write());
-  must(kv_->read());  // now it stands in the store
-  EXPECT_EQ(entries_of(*write), (Entries{{"a", "1"}}));
-  must(write->put(Table::parts, "b", "2"));
-  must(write->commit());
+  {
+    const auto write = must(kv_->write());
+    must(kv_->read());  // now it stands in the store
+    EXPECT_EQ(entries_of(*write), (Entries{{"a", "1"}}));
+    must(write->put(Table::parts, "b", "2"));
+    must(write->commit());
+  }
   EXPECT_EQ(seen_by_the_writer(), (Entries{{"a", "1"}, {"b", "2"}}));
 }
 

@@ -43,7 +43,8 @@ LmdbOptions with_small_quota(const OnLmdb& place) {
 // What finds room, and what does not, is the same with a journal before the store.
 template <class Place>
 class Room : public ::testing::Test {};
-TYPED_TEST_SUITE(Room, ::testing::Types<OnLmdb, testing::OnDisk>, testing::PlaceNames);
+using OnFiles = ::testing::Types<OnLmdb, testing::OnDisk>;
+TYPED_TEST_SUITE(Room, OnFiles, testing::PlaceNames);
 
 std::filesystem::path data_file(const OnLmdb& place) { return place.options().directory / "store" / "data.mdb"; }
 
