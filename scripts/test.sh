@@ -5,7 +5,8 @@
 #                             undefined sanitizers; broker and SDK under the thread sanitizer; fuzzing
 #   scripts/test.sh --quick   layers, the fast tests on a build without optimisation, the vectors and a tenth of the laws
 #   scripts/test.sh --nightly what takes too long for every change: the scenarios at their full size on a release build, ten
-#                             times the laws, five minutes of fuzzing a target, the measurements of docs/benchmarks.md
+#                             times the laws, five minutes of fuzzing a target, the measurements of docs/benchmarks.md, and
+#                             the instructions of a delta held against those noted
 #
 # In the sum a test program's case counts as one, and so does a fuzz target or a Python check. A stage that fails does
 # not keep the others from running; a stage in which no test ran has failed.
@@ -46,6 +47,7 @@ main() {
       stage "scenarios, full size" full_scenarios
       stage "laws" laws release 200000
       stage "measurements" measurements
+      stage "instructions a delta" instructions
       stage "fuzzing" fuzz
       ;;
     *)
@@ -104,6 +106,15 @@ measurements() {
     if "build/release/bin/tafel_${program}_bench" --data "$folder/$program"; then count 1 0 0; else count 0 1 0; status=1; fi
   done
   rm -rf "$folder"
+  return "$status"
+}
+
+instructions() {
+  scripts/deps.sh --with valgrind
+  build release --target tafel_stages_bench
+  local status=0
+  "$python" bench/instructions.py --bin build/release/bin --check bench/instructions.json || status=1
+  if ((status == 0)); then count 1 0 0; else count 0 1 0; fi
   return "$status"
 }
 

@@ -34,6 +34,8 @@ class RecordCache final : public Records {
   Result<void> scan_parts(BoardNumber number, const Path& path, Part part, const PartVisitor& visit) override;
   Result<KvRead*> kv() override;
 
+  // A field has a record as soon as it has a part: whoever puts the part of a new field puts the field too, in the same
+  // transaction.
   Result<void> put_field(BoardNumber number, const Path& path, FieldRecord record);
   Result<void> put_part(BoardNumber number, const CellKey& key, StoredCell record);
   // As if nothing had ever been written to the cell.

@@ -283,9 +283,11 @@ TYPED_TEST(DeleteTest, NothingOfItExpiresAnyMore) {
   this->fill("trip");
   this->remove("trip");
   const auto prepare = [](const std::string&, conflict::Judgement&, TimeMs) { return Result<void>(); };
-  const auto batch = must(this->store_->begin());
-  EXPECT_TRUE(must(batch->expire(10'000'000, 100, prepare)).empty());
-  must(batch->commit());
+  {
+    const auto batch = must(this->store_->begin());
+    EXPECT_TRUE(must(batch->expire(10'000'000, 100, prepare)).empty());
+    must(batch->commit());
+  }
   EXPECT_EQ(this->store_.head("trip").version, 5U);
   EXPECT_FALSE(must(must(this->store_->begin())->next_expiry()));
 }

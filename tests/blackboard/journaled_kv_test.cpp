@@ -593,7 +593,8 @@ TEST_F(JournaledProcessTest, AReaderBesideAWriterSeesAllThatWasAcknowledged) {
       const auto write = must(kv->write());
       must(write->put(Table::parts, "left", std::to_string(i)));
       must(write->put(Table::fields, "right", std::to_string(i)));
-      must(write->put(Table::events, "event" + std::to_string(i % 50), std::string(i % 7'000, 'x')));
+      must(write->put(Table::events, "event" + std::to_string(i % 50),
+                      std::string(static_cast<std::size_t>(i) % 7'000, 'x')));
       must(write->commit());
       if (::write(pipe[1], &i, sizeof i) != sizeof i) ::_exit(1);
     }

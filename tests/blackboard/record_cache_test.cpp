@@ -64,19 +64,19 @@ TEST(RecordCache, ReadsAsIfNothingWereKept) {
         const Part part = below(2) == 0 ? Part::element : Part::suggestion;
         const CellKey key{path, part, std::string(1, static_cast<char>('a' + below(3)))};
         ++version;
+        const auto put_field = [&] {
+          must(cache.put_field(number, path, field_record(version)));
+          const std::string record = encode_field(path, field_record(version));
+          must(put_record(*plain_write, Table::fields, field_key(number, path), record));
+        };
         switch (below(7)) {
-          case 0: {
-            must(cache.put_field(number, path, field_record(version)));
-            must(put_record(*plain_write, Table::fields, field_key(number, path),
-                            encode_field(path, field_record(version))));
-            break;
-          }
+          case 0: put_field(); break;
           case 1:
           case 2: {
-            const bool is_live = below(3) > 0;
-            must(cache.put_part(number, key, stored_cell(version, is_live)));
-            must(put_record(*plain_write, Table::parts, part_key(number, key),
-                            encode_part(stored_cell(version, is_live))));
+            const StoredCell cell = stored_cell(version, below(3) > 0);
+            must(cache.put_part(number, key, cell));
+            must(put_record(*plain_write, Table::parts, part_key(number, key), encode_part(cell)));
+            put_field();  // a field has a record as soon as it has a part
             break;
           }
           case 3:

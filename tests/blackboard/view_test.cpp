@@ -176,6 +176,7 @@ TEST(View, TheNewestChangeAtAVersionTellsWhoMadeIt) {
 TEST(View, AFailureStaysAndHidesEverything) {
   OpenStore<OnMemory> store;
   store.commit("board", {set_leaf("a", 1, 1), set_leaf("b", 1, 1)});
+  store.reopen();  // so that the writer keeps nothing of it
   {
     const auto kv = store.place().open();
     const auto write = must(kv->write());
