@@ -255,6 +255,43 @@ TEST_F(BackupTest, AKillInTheMiddleLeavesTheSourceWholeAndNoHalfCopy) {
   EXPECT_GT(killed, 0) << "no process was killed while it worked";
 }
 
+TEST_F(BackupTest, ACopyHoldsWhatStandsInTheJournalAloneAndNamesNone) {
+  grow("b", 5, 1);
+  store.close();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    JournalOptions lazy = testing::small_journal();
+    lazy.write_back.age_ms = 3'600'000;
+    const auto writer = must(Store::open(must(open_disk(store.place().options(), random, lazy)), random));
+    const auto batch = must(writer->begin());
+    must(batch->append(testing::delta_for("b", "last"), testing::judgement_of({set_leaf("z", "last", 6)}),
+                       testing::stamp_at(1000)));
+    must(batch->commit());
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  const auto report = must(verify_deep(data));
+  EXPECT_EQ(report.defects, std::vector<std::string>());
+  EXPECT_EQ(report.versions, 6U);
+  const auto names_a_journal = [&](const fs::path& directory) {
+    LmdbOptions options = store.place().options();
+    options.directory = directory;
+    const auto raw = must(open_lmdb(options));
+    return must(must(raw->read())->get(Table::meta, meta_journal)).has_value() ||
+           fs::exists(directory / "store" / "journal");
+  };
+  EXPECT_TRUE(names_a_journal(data));
+  EXPECT_EQ(must(back_up(data, copy)).counts.versions, 6U);
+  EXPECT_FALSE(names_a_journal(copy));
+  EXPECT_EQ(must(compact(data, random)).counts.versions, 6U);
+  EXPECT_FALSE(names_a_journal(data));
+  store.reopen();
+  expect_same(*store, *open(copy));
+  EXPECT_EQ(store.head("b").version, 6U);
+}
+
 TEST_F(BackupTest, AReaderThatWasKilledKeepsNoPages) {
   grow("b", 30, 1);
   const bool killed = kill_during(
