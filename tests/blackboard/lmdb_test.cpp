@@ -1,7 +1,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <random>
 
 #include "blackboard/store/lmdb_file.hpp"
@@ -286,6 +290,82 @@ TEST(Lmdb, TooManyReadersAreToldToWait) {
   EXPECT_EQ(fault_of(kv->read()), "busy");
   readers.pop_back();
   EXPECT_EQ(fault_of(kv->read()), "none");
+}
+
+// Processes that read a store beside the one that writes it. They are made before that opens it, as LMDB asks for, and
+// read when they are told to.
+class ReadersToKill {
+ public:
+  ReadersToKill(const LmdbOptions& options, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      std::array<int, 2> go{};
+      std::array<int, 2> done{};
+      if (::pipe(go.data()) != 0 || ::pipe(done.data()) != 0) throw std::runtime_error("no pipe");
+      const pid_t child = ::fork();
+      if (child == 0) {
+        char byte = 0;
+        if (::read(go[0], &byte, 1) != 1) ::_exit(1);
+        const auto kv = open_lmdb_reader(options);
+        const auto read = kv ? (*kv)->read() : Result<std::unique_ptr<KvRead>>(tl::unexpected(kv.error()));
+        byte = read ? 'r' : 'f';
+        if (::write(done[1], &byte, 1) != 1) ::_exit(1);
+        while (true) ::pause();
+      }
+      ::close(go[0]);
+      ::close(done[1]);
+      readers_.push_back({child, go[1], done[0]});
+    }
+  }
+  ~ReadersToKill() {
+    for (const Reader& reader : readers_) end(reader);
+  }
+  ReadersToKill(const ReadersToKill&) = delete;
+  ReadersToKill& operator=(const ReadersToKill&) = delete;
+
+  // Lets `count` of them read, and kills them while they do. How many could read.
+  std::size_t read_and_kill(std::size_t count) {
+    std::size_t reading = 0;
+    const auto first = readers_.end() - static_cast<std::ptrdiff_t>(count);
+    for (auto reader = first; reader != readers_.end(); ++reader) {
+      char byte = 'g';
+      if (::write(reader->go, &byte, 1) != 1 || ::read(reader->done, &byte, 1) != 1) continue;
+      reading += byte == 'r' ? 1 : 0;
+    }
+    std::for_each(first, readers_.end(), end);
+    readers_.erase(first, readers_.end());
+    return reading;
+  }
+
+ private:
+  struct Reader {
+    pid_t process;
+    int go;
+    int done;
+  };
+  static void end(const Reader& reader) {
+    ::kill(reader.process, SIGKILL);
+    ::waitpid(reader.process, nullptr, 0);
+    ::close(reader.go);
+    ::close(reader.done);
+  }
+
+  std::vector<Reader> readers_;
+};
+
+TEST(Lmdb, ReadersThatAreKilledLeaveTheirSlots_RO10) {
+  constexpr std::size_t at_once = 60;
+  constexpr std::size_t rounds = 5;
+  const OnLmdb place;
+  must(try_put(*place.open(), "key", "value"));
+  ReadersToKill readers(place.options(), at_once * rounds);
+  const auto kv = place.open();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    EXPECT_EQ(readers.read_and_kill(at_once), at_once) << "round " << round;
+    std::vector<std::unique_ptr<KvRead>> own;  // more than would find room beside the dead
+    for (std::size_t i = 0; i < limits::store_readers_max - at_once / 2; ++i) own.push_back(must(kv->read()));
+    must(try_put(*kv, "key", "value " + std::to_string(round)));
+  }
+  EXPECT_EQ(must(must(kv->read())->get(Table::parts, "key")), "value 4");
 }
 
 TEST(Lmdb, AReaderOutlivesTheHandle) {

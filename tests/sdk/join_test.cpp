@@ -50,8 +50,7 @@ TEST(Join, AnEmptyBoardIsLiveAtVersionZeroAndSeesTheFirstWrite) {
   EXPECT_EQ(digest_of(*board), server_digest(*agent, board_id));
 }
 
-// O09
-TEST(Join, FiveHundredJoinsUnderLoadMissNothing) {
+TEST(Join, FiveHundredJoinsUnderLoadMissNothing_O09) {
   TestServer server;
   const auto agent = server.connect("joiner");
   Writer writer(server, [](int i) {

@@ -68,8 +68,7 @@ TEST(Restart, InTheMiddleOfALoadNothingIsLostAndNothingDoubled) {
   EXPECT_EQ(digest_of(*board), server_digest(*watching, board_id));
 }
 
-// O10
-TEST(Restart, AWatcherThatWasNotReadingSeesEachVersionOnce) {
+TEST(Restart, AWatcherThatWasNotReadingSeesEachVersionOnce_O10) {
   TestServer server;
   const auto agent = server.connect("reader");
   const auto board = join(*agent, board_id);
