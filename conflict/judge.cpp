@@ -264,6 +264,7 @@ bool shows_value(const Draft& draft, const Path& path, const Value& written) {
            std::all_of(elements.begin(), elements.end(),
                        [&](const auto& part) { return contains(*list, std::get<ElementCell>(part.second).value); });
   }
+  // As shown_leaf would tell it, without a copy: this is asked of every register that is written.
   const CellPointer cell = draft.cell(leaf_key(path));
   if (const auto* reg = cell != nullptr ? std::get_if<RegisterCell>(cell.get()) : nullptr)
     return shown_sibling(*reg).value == written;
